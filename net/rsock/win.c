@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flow control arithmetic. See win.h.
+ */
+
+#include "win.h"
+
+/**
+ * rsock_txwin_init() - start from what the peer said when connecting
+ * @w: window
+ * @peer: its connection data, decoded
+ */
+void rsock_txwin_init(struct rsock_txwin *w, const struct rsock_conn *peer)
+{
+	*w = (struct rsock_txwin){
+		.limit = peer->credits,
+		.grants = { peer->buf },
+		.nr_grants = 1,
+		.next_entry = 1,
+	};
+}
+
+/**
+ * rsock_txwin_credit() - the peer told a new limit
+ * @w: window
+ * @limit: sequence number that we may reach
+ *
+ * Sequence numbers are compared modulo 2^16, so a limit can be told from a
+ * stale one only if it lies at most 2^16 - 2 ahead of what was sent, which is
+ * also the most that rsockets ever grants, and it must not take back what was
+ * granted before.
+ *
+ * Return: 0 or RSOCK_FAULT_CREDIT.
+ */
+int rsock_txwin_credit(struct rsock_txwin *w, u16 limit)
+{
+	u16 had = w->limit - w->seq;
+	u16 has = limit - w->seq;
+
+	if (has < had || has == 0xffff)
+		return RSOCK_FAULT_CREDIT;
+	w->limit = limit;
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_txwin_grant() - the peer granted another buffer
+ * @w: window
+ * @entry: copy of our table's entry w->next_entry
+ *
+ * Return: 0, RSOCK_FAULT_GRANT or RSOCK_FAULT_SGE.
+ */
+int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN])
+{
+	int fault;
+
+	if (w->nr_grants == RSOCK_SGL_ENTRIES)
+		return RSOCK_FAULT_GRANT;
+	fault = rsock_sge_decode(entry, &w->grants[w->nr_grants]);
+	if (fault)
+		return fault;
+	w->nr_grants++;
+	w->next_entry = (w->next_entry + 1) % RSOCK_SGL_ENTRIES;
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_txwin_room() - how long the next message may be
+ * @w: window
+ *
+ * Return: bytes, at most RSOCK_MSG_VALUE_MAX; 0 if nothing may be sent now.
+ */
+u32 rsock_txwin_room(const struct rsock_txwin *w)
+{
+	if (w->seq == w->limit || !w->nr_grants)
+		return 0;
+	if (w->grants[0].len > RSOCK_MSG_VALUE_MAX)
+		return RSOCK_MSG_VALUE_MAX;
+	return w->grants[0].len;
+}
+
+/**
+ * rsock_txwin_take() - use up room for one message
+ * @w: window
+ * @len: bytes, 1..rsock_txwin_room()
+ * @to: where to write them
+ */
+void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to)
+{
+	struct rsock_sge *g = &w->grants[0];
+
+	*to = *g;
+	to->len = len;
+	w->seq++;
+	g->addr += len;
+	g->len -= len;
+	if (!g->len) {
+		w->grants[0] = w->grants[1];
+		w->nr_grants--;
+	}
+}
+
+/**
+ * rsock_rxwin_init() - start, with part of the ring granted
+ * @w: window
+ * @size: bytes in the ring
+ * @first: bytes from its start that the connection data grants, 1..@size
+ * @credits: messages that the connection data grants
+ */
+void rsock_rxwin_init(struct rsock_rxwin *w, u32 size, u32 first, u16 credits)
+{
+	*w = (struct rsock_rxwin){
+		.size = size,
+		.granted = first,
+		.grants = { first },
+		.nr_grants = 1,
+		.credits = credits,
+		.entry = 1,
+		.peer_entries = RSOCK_SGL_ENTRIES,
+	};
+}
+
+/**
+ * rsock_rxwin_peer() - learn the size of the peer's table
+ * @w: window
+ * @peer: its connection data, decoded
+ */
+void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer)
+{
+	w->peer_entries = peer->sgl.len;
+}
+
+/**
+ * rsock_rxwin_data() - a data message arrived
+ * @w: window
+ * @len: bytes, as the peer says
+ * @offset: set to where in the ring they are; they do not wrap
+ *
+ * Return: 0, RSOCK_FAULT_OVERRUN or RSOCK_FAULT_FLOOD.
+ */
+int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset)
+{
+	u32 at = w->head + w->avail;
+	int fault;
+
+	if (!w->nr_grants || len > w->grants[0])
+		return RSOCK_FAULT_OVERRUN;
+	fault = rsock_rxwin_counted(w);
+	if (fault)
+		return fault;
+
+	*offset = at >= w->size ? at - w->size : at;
+	w->avail += len;
+	w->granted -= len;
+	w->grants[0] -= len;
+	if (!w->grants[0]) {
+		w->grants[0] = w->grants[1];
+		w->nr_grants--;
+	}
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_rxwin_counted() - a message that takes a credit arrived
+ * @w: window
+ *
+ * Return: 0 or RSOCK_FAULT_FLOOD.
+ */
+int rsock_rxwin_counted(struct rsock_rxwin *w)
+{
+	if ((u16)(w->seq - w->told) >= w->credits)
+		return RSOCK_FAULT_FLOOD;
+	w->seq++;
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_rxwin_consume() - the reader is done with bytes
+ * @w: window
+ * @len: at most w->avail
+ */
+void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len)
+{
+	w->head += len;
+	if (w->head >= w->size)
+		w->head -= w->size;
+	w->avail -= len;
+}
+
+/**
+ * rsock_rxwin_grantable() - what could be granted now
+ * @w: window
+ * @offset: set to its place in the ring
+ *
+ * A grant is contiguous, and one entry of the peer's table must be unused: one
+ * whose bytes have all arrived.
+ *
+ * Return: bytes, 0 for none.
+ */
+u32 rsock_rxwin_grantable(const struct rsock_rxwin *w, u32 *offset)
+{
+	u32 used = w->avail + w->granted;
+	u32 at = w->head + used;
+
+	if (w->nr_grants == RSOCK_SGL_ENTRIES)
+		return 0;
+	if (at >= w->size) {
+		*offset = at - w->size;
+		return w->size - used;
+	}
+	*offset = at;
+	return w->size - at;
+}
+
+/**
+ * rsock_rxwin_grant() - grant bytes
+ * @w: window
+ * @len: 1..rsock_rxwin_grantable()
+ *
+ * Return: the entry of the peer's table to write the grant to.
+ */
+u16 rsock_rxwin_grant(struct rsock_rxwin *w, u32 len)
+{
+	u16 entry = w->entry;
+
+	w->grants[w->nr_grants++] = len;
+	w->granted += len;
+	w->entry = (entry + 1) % w->peer_entries;
+	return entry;
+}
+
+/**
+ * rsock_rxwin_credit_due() - should the peer be told a new limit?
+ * @w: window
+ *
+ * Half of the credits leaves the peer the other half to go on with.
+ */
+bool rsock_rxwin_credit_due(const struct rsock_rxwin *w)
+{
+	return (u16)(w->seq - w->told) >= (w->credits + 1) / 2;
+}
+
+/**
+ * rsock_rxwin_tell() - the limit to tell the peer now
+ * @w: window
+ */
+u16 rsock_rxwin_tell(struct rsock_rxwin *w)
+{
+	w->told = w->seq;
+	return (u16)(w->seq + w->credits);
+}

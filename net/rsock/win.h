@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_WIN_H
+#define _RSOCK_WIN_H
+
+/*
+ * Flow control, as arithmetic: what we may send (txwin), and what we allowed
+ * the peer to send (rxwin). Pure code like wire.h; the caller serialises.
+ *
+ * Two things are granted separately. Messages: a 16-bit sequence number that
+ * may be reached. Bytes: buffers, of which the writer holds at most as many as
+ * its SGL table has entries (two), filled in order and each to its last byte.
+ */
+
+#include "wire.h"
+
+/**
+ * struct rsock_txwin - what the peer allows us to send
+ * @seq: messages sent so far, modulo 2^16
+ * @limit: @seq may be advanced up to this
+ * @grants: buffers that the peer granted; [0] is the one being filled
+ * @nr_grants: how many of them
+ * @next_entry: entry of our table that the peer's next SGL update is written to
+ */
+struct rsock_txwin {
+	u16 seq;
+	u16 limit;
+	struct rsock_sge grants[RSOCK_SGL_ENTRIES];
+	u8 nr_grants;
+	u8 next_entry;
+};
+
+void rsock_txwin_init(struct rsock_txwin *w, const struct rsock_conn *peer);
+int rsock_txwin_credit(struct rsock_txwin *w, u16 limit);
+int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN]);
+u32 rsock_txwin_room(const struct rsock_txwin *w);
+void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to);
+
+/**
+ * struct rsock_rxwin - the receive ring and what the peer was granted of it
+ *
+ * The ring's bytes are, from @head on: @avail arrived and unread, @granted
+ * that the peer may write, the rest free. All three wrap at @size.
+ *
+ * @size: bytes in the ring
+ * @head: offset of the first unread byte
+ * @avail: bytes that arrived and were not consumed
+ * @granted: bytes granted that have not arrived
+ * @grants: bytes still to come of each grant; [0] is filled first
+ * @nr_grants: how many of them
+ * @seq: messages arrived so far, modulo 2^16
+ * @told: value of @seq when the limit was last told to the peer
+ * @credits: messages that the peer may be ahead
+ * @entry: entry of the peer's table that our next grant is written to
+ * @peer_entries: size of the peer's table
+ */
+struct rsock_rxwin {
+	u32 size;
+	u32 head;
+	u32 avail;
+	u32 granted;
+	u32 grants[RSOCK_SGL_ENTRIES];
+	u8 nr_grants;
+	u16 seq;
+	u16 told;
+	u16 credits;
+	u16 entry;
+	u16 peer_entries;
+};
+
+void rsock_rxwin_init(struct rsock_rxwin *w, u32 size, u32 first, u16 credits);
+void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer);
+int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset);
+int rsock_rxwin_counted(struct rsock_rxwin *w);
+void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len);
+u32 rsock_rxwin_grantable(const struct rsock_rxwin *w, u32 *offset);
+u16 rsock_rxwin_grant(struct rsock_rxwin *w, u32 len);
+bool rsock_rxwin_credit_due(const struct rsock_rxwin *w);
+u16 rsock_rxwin_tell(struct rsock_rxwin *w);
+
+#endif /* _RSOCK_WIN_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_WIRE_H
+#define _RSOCK_WIRE_H
+
+/*
+ * The wire protocol of rsockets: every byte that crosses the wire is encoded,
+ * decoded and validated in wire.c and win.c, and nowhere else.
+ *
+ * Pure code: fixed-width types only, no allocation, no lock, no socket. The
+ * same files are compiled into the module, into the KUnit suites and, for unit
+ * tests and fuzzing, into user-space programs.
+ *
+ * A decoder returns 0 and fills its output, or returns one of enum
+ * rsock_fault and leaves its output untouched.
+ */
+
+#include <linux/types.h>
+
+/* What a peer did wrong. Each has a counter of the same name (mib.h). */
+enum rsock_fault {
+	RSOCK_FAULT_NONE,
+	RSOCK_FAULT_CONN_SHORT,		/* private data shorter than 40 bytes */
+	RSOCK_FAULT_CONN_VERSION,	/* protocol version is not 1 */
+	RSOCK_FAULT_CONN_SGL,		/* SGL table too small or address overflow */
+	RSOCK_FAULT_CONN_BUF,		/* receive buffer empty or address overflow */
+	RSOCK_FAULT_OPCODE,		/* completion is not a write with immediate */
+	RSOCK_FAULT_OP,			/* reserved operation in the immediate */
+	RSOCK_FAULT_LENGTH,		/* immediate and written length disagree */
+	RSOCK_FAULT_OVERRUN,		/* more bytes than were granted */
+	RSOCK_FAULT_FLOOD,		/* more messages than were granted */
+	RSOCK_FAULT_CREDIT,		/* credit limit moves back or too far */
+	RSOCK_FAULT_SGE,		/* granted buffer empty or address overflow */
+	RSOCK_FAULT_GRANT,		/* third buffer granted while two are open */
+	RSOCK_FAULT_IOMAP,		/* iomap slot outside our table */
+	__RSOCK_FAULT_MAX
+};
+
+/* Connection data: REQ and REP private data */
+
+#define RSOCK_CONN_VERSION	1
+#define RSOCK_CONN_F_NET	0x01	/* sender is a big-endian host */
+#define RSOCK_CONN_F_IOMAP	0x02	/* byte 7 is valid */
+#define RSOCK_CONN_LEN		40	/* what every rsockets peer sends */
+#define RSOCK_CONN_EXT_LEN	56	/* with our extension block behind it */
+
+#define RSOCK_EXT_MAGIC		0x72736b78	/* "rskx" */
+#define RSOCK_EXT_VERSION	1
+
+#define RSOCK_SGL_ENTRIES	2	/* entries in the target SGL we offer */
+#define RSOCK_SGL_MAX		64	/* largest that we accept from a peer */
+#define RSOCK_SGE_LEN		16	/* bytes of an SGL entry on the wire */
+#define RSOCK_IOMAP_LEN		24	/* bytes of an iomap entry on the wire */
+#define RSOCK_IOMAP_MAX		128	/* iomap slots: the largest exact code */
+
+/**
+ * struct rsock_sge - a buffer at the peer, in host order
+ * @addr: address (iova) of its first byte
+ * @key: remote key
+ * @len: bytes
+ */
+struct rsock_sge {
+	u64 addr;
+	u32 key;
+	u32 len;
+};
+
+/**
+ * struct rsock_conn - what one side tells the other when connecting
+ * @flags: RSOCK_CONN_F_*
+ * @credits: messages that the receiver of this may send at first
+ * @iomap_slots: size of the sender's iomap table, in entries
+ * @sgl: the sender's target SGL table; len counts entries, not bytes
+ * @buf: the first buffer that the receiver of this may write to
+ * @has_ext: the extension block is there, and @ext_features is valid
+ * @ext_features: feature bits of the extension block
+ */
+struct rsock_conn {
+	u8 flags;
+	u16 credits;
+	u16 iomap_slots;
+	struct rsock_sge sgl;
+	struct rsock_sge buf;
+	bool has_ext;
+	u32 ext_features;
+};
+
+size_t rsock_conn_encode(const struct rsock_conn *conn, u8 *buf);
+int rsock_conn_decode(const u8 *buf, size_t len, struct rsock_conn *conn);
+
+u8 rsock_scale_encode(u16 value);
+u16 rsock_scale_decode(u8 code);
+
+/* Messages: the 32-bit immediate */
+
+enum rsock_op {
+	RSOCK_OP_DATA	= 0,	/* value: bytes just written */
+	RSOCK_OP_SGL	= 4,	/* value: credit limit */
+	RSOCK_OP_IOMAP	= 6,	/* value: slot just written */
+	RSOCK_OP_CTRL	= 7,	/* value: enum rsock_ctrl */
+};
+
+enum rsock_ctrl {
+	RSOCK_CTRL_DISCONNECT	= 0,
+	RSOCK_CTRL_KEEPALIVE	= 1,
+	RSOCK_CTRL_SHUTDOWN	= 2,
+};
+
+#define RSOCK_MSG_VALUE_BITS	29
+#define RSOCK_MSG_VALUE_MAX	((1U << RSOCK_MSG_VALUE_BITS) - 1)
+
+/**
+ * struct rsock_msg - a decoded message
+ * @op: enum rsock_op
+ * @value: its meaning depends on @op; validated against the written length
+ * @sge: RSOCK_OP_SGL only: a buffer was written along with the credit
+ */
+struct rsock_msg {
+	u8 op;
+	bool sge;
+	u32 value;
+};
+
+u32 rsock_msg_encode(enum rsock_op op, u32 value);
+int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
+		     struct rsock_msg *msg);
+
+/* Table entries, in the byte order of the host that owns the table */
+
+void rsock_sge_encode(const struct rsock_sge *sge, bool swap,
+		      u8 buf[RSOCK_SGE_LEN]);
+int rsock_sge_decode(const u8 buf[RSOCK_SGE_LEN], struct rsock_sge *sge);
+
+#endif /* _RSOCK_WIRE_H */
