@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that the peer writes to: single pages, so that any amount of it can
+ * be had on a fragmented machine, made contiguous for the peer by one memory
+ * region. See buf.h for its life.
+ */
+
+#include "buf.h"
+
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <rdma/ib_verbs.h>
+
+/**
+ * rsock_buf_alloc() - allocate zeroed pages, charged to the caller's cgroup
+ * @buf: zeroed structure
+ * @nr: pages
+ *
+ * Zeroed, so that a peer which announces bytes that it did not write shows the
+ * reader nothing of anybody else. Context: process.
+ *
+ * Return: 0 or -ENOMEM; then nothing is left allocated.
+ */
+int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr)
+{
+	buf->pages = kvcalloc(nr, sizeof(*buf->pages), GFP_KERNEL_ACCOUNT);
+	buf->dma = kvcalloc(nr, sizeof(*buf->dma), GFP_KERNEL_ACCOUNT);
+	if (!buf->pages || !buf->dma)
+		goto free;
+
+	for (buf->nr = 0; buf->nr < nr; buf->nr++) {
+		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+
+		if (!page)
+			goto free;
+		buf->pages[buf->nr] = page;
+	}
+	return 0;
+free:
+	rsock_buf_free(buf);
+	return -ENOMEM;
+}
+
+/**
+ * rsock_buf_free() - free what is there of a buffer
+ * @buf: unmapped, possibly never or only partly allocated
+ */
+void rsock_buf_free(struct rsock_buf *buf)
+{
+	WARN_ON_ONCE(buf->dev);
+	while (buf->nr)
+		put_page(buf->pages[--buf->nr]);
+	kvfree(buf->pages);
+	kvfree(buf->dma);
+	buf->pages = NULL;
+	buf->dma = NULL;
+}
+
+/**
+ * rsock_buf_map() - map a buffer for a device to write to
+ * @buf: buffer
+ * @dev: device
+ *
+ * Return: 0 or -EIO; then nothing is left mapped.
+ */
+int rsock_buf_map(struct rsock_buf *buf, struct ib_device *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < buf->nr; i++) {
+		buf->dma[i] = ib_dma_map_page(dev, buf->pages[i], 0, PAGE_SIZE,
+					      DMA_BIDIRECTIONAL);
+		if (ib_dma_mapping_error(dev, buf->dma[i]))
+			goto unmap;
+	}
+	buf->dev = dev;
+	return 0;
+unmap:
+	while (i--)
+		ib_dma_unmap_page(dev, buf->dma[i], PAGE_SIZE,
+				  DMA_BIDIRECTIONAL);
+	return -EIO;
+}
+
+/**
+ * rsock_buf_unmap() - undo rsock_buf_map()
+ * @buf: buffer, mapped or not
+ *
+ * The device must not be able to write to it any more.
+ */
+void rsock_buf_unmap(struct rsock_buf *buf)
+{
+	unsigned int i;
+
+	if (!buf->dev)
+		return;
+	for (i = 0; i < buf->nr; i++)
+		ib_dma_unmap_page(buf->dev, buf->dma[i], PAGE_SIZE,
+				  DMA_BIDIRECTIONAL);
+	buf->dev = NULL;
+}
+
+/**
+ * rsock_buf_to_mr() - describe a mapped buffer to a memory region
+ * @buf: buffer
+ * @mr: region that can take that many pages
+ * @iova: address that the peer is to know it by, page aligned: neither kernel
+ *	nor bus addresses are anybody else's business
+ *
+ * Return: 0 or a negative errno.
+ */
+int rsock_buf_to_mr(const struct rsock_buf *buf, struct ib_mr *mr, u64 iova)
+{
+	struct scatterlist *sgl;
+	unsigned int i;
+	int n;
+
+	sgl = kvcalloc(buf->nr, sizeof(*sgl), GFP_KERNEL);
+	if (!sgl)
+		return -ENOMEM;
+	sg_init_table(sgl, buf->nr);
+	for (i = 0; i < buf->nr; i++) {
+		sg_set_page(&sgl[i], buf->pages[i], PAGE_SIZE, 0);
+		sg_dma_address(&sgl[i]) = buf->dma[i];
+		sg_dma_len(&sgl[i]) = PAGE_SIZE;
+	}
+	n = ib_map_mr_sg(mr, sgl, buf->nr, NULL, PAGE_SIZE);
+	kvfree(sgl);
+	if (n != buf->nr)
+		return n < 0 ? n : -EINVAL;
+	mr->iova = iova;
+	return 0;
+}
+
+/**
+ * rsock_buf_sync() - hand part of a mapped buffer over
+ * @buf: mapped buffer
+ * @off: first byte
+ * @len: bytes
+ * @for_cpu: to the CPU, to read what arrived; else back to the device
+ */
+void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
+		    bool for_cpu)
+{
+	while (len) {
+		size_t in_page = offset_in_page(off);
+		size_t n = min_t(size_t, len, PAGE_SIZE - in_page);
+		dma_addr_t dma = buf->dma[off >> PAGE_SHIFT] + in_page;
+
+		if (for_cpu)
+			ib_dma_sync_single_for_cpu(buf->dev, dma, n,
+						   DMA_BIDIRECTIONAL);
+		else
+			ib_dma_sync_single_for_device(buf->dev, dma, n,
+						      DMA_BIDIRECTIONAL);
+		off += n;
+		len -= n;
+	}
+}
+
+/**
+ * rsock_buf_to_iter() - copy out of a buffer
+ * @buf: buffer
+ * @off: first byte
+ * @len: bytes; off + len lies within the buffer
+ * @to: where to
+ *
+ * Return: bytes copied; fewer than @len if the destination faults.
+ */
+size_t rsock_buf_to_iter(const struct rsock_buf *buf, size_t off, size_t len,
+			 struct iov_iter *to)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		size_t in_page = offset_in_page(off + done);
+		size_t n = min_t(size_t, len - done, PAGE_SIZE - in_page);
+		size_t copied;
+
+		copied = copy_page_to_iter(buf->pages[(off + done) >> PAGE_SHIFT],
+					   in_page, n, to);
+		done += copied;
+		if (copied != n)
+			break;
+	}
+	return done;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_BUF_H
+#define _RSOCK_BUF_H
+
+#include <linux/types.h>
+
+struct ib_device;
+struct ib_mr;
+struct iov_iter;
+struct page;
+
+/**
+ * struct rsock_buf - memory that the peer writes to
+ * @pages: the pages, zeroed when allocated
+ * @dma: their DMA addresses, while mapped
+ * @nr: how many pages
+ * @dev: device that they are mapped for, NULL while they are not
+ *
+ * Page 0 holds the tables, the others are the receive ring. Allocated and
+ * mapped when the endpoint gets its verbs resources; unmapped when it loses
+ * them; the pages stay until the endpoint is freed, since the reader may come
+ * for what arrived before.
+ */
+struct rsock_buf {
+	struct page **pages;
+	dma_addr_t *dma;
+	unsigned int nr;
+	struct ib_device *dev;
+};
+
+int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr);
+void rsock_buf_free(struct rsock_buf *buf);
+int rsock_buf_map(struct rsock_buf *buf, struct ib_device *dev);
+void rsock_buf_unmap(struct rsock_buf *buf);
+int rsock_buf_to_mr(const struct rsock_buf *buf, struct ib_mr *mr, u64 iova);
+void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
+		    bool for_cpu);
+size_t rsock_buf_to_iter(const struct rsock_buf *buf, size_t off, size_t len,
+			 struct iov_iter *to);
+
+#endif /* _RSOCK_BUF_H */

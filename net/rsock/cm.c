@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connection management: rdma_cm events drive an endpoint from IDLE to OPEN.
+ *
+ *   active			passive
+ *   rsock_cm_connect()
+ *   ADDR_RESOLVED
+ *   ROUTE_RESOLVED
+ *   rsock_ep_open(), REQ --->	CONNECT_REQUEST
+ *				rsock_ep_open(), rsock_ep_rts()
+ *				registered
+ *   CONNECT_RESPONSE	 <---	REP
+ *   rsock_ep_rts()
+ *   registered
+ *   open, RTU		 --->	ESTABLISHED (or the first message): open
+ *
+ * The QP is driven by hand, since it has to be in RTS for a while before the
+ * peer may know. Handlers run under rdma_cm's handler mutex and may sleep, but
+ * all connections of the machine wait for them: they wait for nothing but
+ * resources.
+ */
+
+#include "cm.h"
+
+#include <net/sock.h>
+#include <rdma/ib_cm.h>
+
+#include "listen.h"
+#include "pernet.h"
+#include "tx.h"
+
+#define RSOCK_ADDR_TIMEOUT	3000	/* ms; what TCP takes to give up ARP */
+#define RSOCK_ROUTE_TIMEOUT	2000	/* ms; as rsockets */
+
+static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
+
+/* What rdma_cm says, in the words of tcp(7) */
+static int rsock_cm_errno(int err)
+{
+	switch (err) {
+	case -ENODEV:
+		return -ENETUNREACH;	/* no RDMA device on the route */
+	case -ETIMEDOUT:
+	case -EAGAIN:
+		return -EHOSTUNREACH;	/* nobody answers for the address */
+	default:
+		return err;
+	}
+}
+
+/**
+ * rsock_cm_create() - give an endpoint its cm_id
+ * @ep: endpoint in state IDLE
+ */
+int rsock_cm_create(struct rsock_ep *ep)
+{
+	struct rdma_cm_id *id;
+
+	id = rdma_create_id(ep->net, rsock_cm_event, ep, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	ep->id = id;
+	return 0;
+}
+
+/**
+ * rsock_cm_bind() - bind to an address
+ * @ep: endpoint in state IDLE, not bound
+ * @addr: AF_INET or AF_INET6; port 0 chooses one
+ * @reuse: SO_REUSEADDR
+ * @v6only: IPV6_V6ONLY
+ *
+ * Return: 0, -EADDRINUSE, -EADDRNOTAVAIL (no such address, or none that an
+ * RDMA device has), -EACCES, or another negative errno.
+ */
+int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
+		  bool v6only)
+{
+	int err;
+
+	rdma_set_reuseaddr(ep->id, reuse);
+	if (addr->sa_family == AF_INET6)
+		rdma_set_afonly(ep->id, v6only);
+	err = rdma_bind_addr(ep->id, addr);
+	switch (err) {
+	case -EADDRNOTAVAIL:
+		return -EADDRINUSE;	/* how rdma_cm says it of wildcards */
+	case -ENODEV:
+		return -EADDRNOTAVAIL;
+	default:
+		return err;
+	}
+}
+
+/**
+ * rsock_cm_listen() - listen for connection requests
+ * @ep: bound endpoint
+ * @backlog: passed on to rdma_cm
+ */
+int rsock_cm_listen(struct rsock_ep *ep, int backlog)
+{
+	bool ok;
+	int err;
+
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_LISTEN);
+	spin_unlock_bh(&ep->lock);
+	if (!ok)
+		return -EINVAL;
+	err = rdma_listen(ep->id, backlog);
+	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
+}
+
+/**
+ * rsock_cm_connect() - start to connect
+ * @ep: endpoint in state IDLE
+ * @addr: AF_INET or AF_INET6
+ *
+ * Return: 0, then ops->connected() or ops->closed() follows; or a negative
+ * errno.
+ */
+int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr)
+{
+	bool ok;
+	int err;
+
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
+	spin_unlock_bh(&ep->lock);
+	if (!ok)
+		return -EINVAL;
+	err = rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT);
+	return rsock_cm_errno(err);
+}
+
+static void rsock_cm_param(struct rsock_ep *ep, struct rdma_conn_param *param,
+			   u8 data[RSOCK_CONN_EXT_LEN])
+{
+	struct rsock_conn own;
+
+	rsock_ep_conn_data(ep, &own);
+	*param = (struct rdma_conn_param){
+		.private_data = data,
+		.private_data_len = rsock_conn_encode(&own, data),
+		/* No RDMA reads, in either direction */
+		.responder_resources = 0,
+		.initiator_depth = 0,
+		.flow_control = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7,	/* for ever: credits make it rare */
+		.qp_num = ep->qp->qp_num,
+	};
+}
+
+static int rsock_cm_send_req(struct rsock_ep *ep)
+{
+	struct rdma_conn_param param;
+	u8 data[RSOCK_CONN_EXT_LEN];
+	bool ok;
+	int err;
+
+	err = rsock_ep_open(ep);
+	if (err)
+		return err;
+	rsock_cm_param(ep, &param, data);
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_CONNECT);
+	spin_unlock_bh(&ep->lock);
+	return ok ? rdma_connect_locked(ep->id, &param) : 0;
+}
+
+/* Take what the peer said, and get ready to hear from it */
+static int rsock_cm_got_peer(struct rsock_ep *ep, const struct rsock_conn *peer)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_REGISTER);
+	if (ok) {
+		ep->peer = *peer;
+		ep->peer_ext = peer->has_ext;
+		ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
+			   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
+		rsock_txwin_init(&ep->tx.win, peer);
+		rsock_rxwin_peer(&ep->rx.win, peer);
+	}
+	spin_unlock_bh(&ep->lock);
+	return ok ? rsock_ep_rts(ep) : 0;
+}
+
+static int rsock_cm_got_rep(struct rsock_ep *ep, struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+	struct rsock_conn peer;
+	int fault;
+
+	fault = rsock_conn_decode(param->private_data, param->private_data_len,
+				  &peer);
+	if (fault) {
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_FAULTS + fault);
+		rdma_reject(ep->id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+		return fault == RSOCK_FAULT_CONN_VERSION ? -EPROTONOSUPPORT :
+							   -EPROTO;
+	}
+	return rsock_cm_got_peer(ep, &peer);
+}
+
+/**
+ * rsock_cm_passive() - answer a connection request
+ * @ep: new endpoint in state IDLE
+ * @id: the request's cm_id, from now on the endpoint's
+ * @peer: what the peer said, decoded
+ *
+ * Context: CM handler. A failure kills the endpoint, which rejects.
+ */
+void rsock_cm_passive(struct rsock_ep *ep, struct rdma_cm_id *id,
+		      const struct rsock_conn *peer)
+{
+	int err;
+
+	ep->id = id;
+	ep->passive = true;
+	ep->peer_ext = peer->has_ext;
+	id->context = ep;
+	err = rsock_ep_open(ep);
+	if (!err)
+		err = rsock_cm_got_peer(ep, peer);
+	if (err)
+		rsock_ep_kill(ep, -err);
+}
+
+static int rsock_cm_send_rep(struct rsock_ep *ep)
+{
+	struct rdma_conn_param param;
+	u8 data[RSOCK_CONN_EXT_LEN];
+	bool ok;
+
+	rsock_cm_param(ep, &param, data);
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_ACCEPT);
+	spin_unlock_bh(&ep->lock);
+	return ok ? rdma_accept(ep->id, &param) : 0;
+}
+
+static int rsock_cm_send_rtu(struct rsock_ep *ep)
+{
+	int err;
+
+	err = rdma_accept(ep->id, NULL);
+	if (err)
+		return err;
+	spin_lock_bh(&ep->lock);
+	rsock_ep_opened(ep);
+	spin_unlock_bh(&ep->lock);
+	return 0;
+}
+
+/**
+ * rsock_cm_registered() - our memory is registered: let the peer know us
+ * @ep: endpoint, in state REGISTER when this was asked for. Context: work
+ */
+void rsock_cm_registered(struct rsock_ep *ep)
+{
+	int err = 0;
+
+	rdma_lock_handler(ep->id);
+	if (READ_ONCE(ep->state) == RSOCK_EP_REGISTER)
+		err = ep->passive ? rsock_cm_send_rep(ep) :
+				    rsock_cm_send_rtu(ep);
+	rdma_unlock_handler(ep->id);
+	if (err)
+		rsock_ep_kill(ep, ECONNABORTED);
+}
+
+/**
+ * rsock_ep_opened() - the connection is established
+ * @ep: endpoint, ep->lock held; no change unless it was about to be
+ */
+void rsock_ep_opened(struct rsock_ep *ep)
+{
+	if (ep->state == RSOCK_EP_ACCEPT)
+		rdma_notify(ep->id, IB_EVENT_COMM_EST);
+	if (!rsock_ep_set_state(ep, RSOCK_EP_OPEN))
+		return;
+	ep->ops->connected(ep);
+	rsock_rx_update(ep);
+	rsock_tx_push(ep);
+}
+
+static void rsock_cm_failed(struct rsock_ep *ep, int err)
+{
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
+	if (err == -ENODEV)
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
+	rsock_ep_kill(ep, -rsock_cm_errno(err));
+}
+
+/* Steps towards a connection. Returns 0 or why it failed. */
+static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return rdma_resolve_route(ep->id, RSOCK_ROUTE_TIMEOUT);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return rsock_cm_send_req(ep);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		return rsock_cm_got_rep(ep, event);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		spin_lock_bh(&ep->lock);
+		rsock_ep_opened(ep);
+		spin_unlock_bh(&ep->lock);
+		return 0;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		return event->status ?: -ECONNABORTED;
+	case RDMA_CM_EVENT_REJECTED:
+		return -ECONNREFUSED;
+	default:
+		return 0;
+	}
+}
+
+static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct rsock_ep *ep = id->context;
+	int err;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return rsock_listen_request(ep, id, event);
+	if (READ_ONCE(ep->state) >= RSOCK_EP_DYING)
+		return 0;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_DISCONNECTED:
+		rsock_ep_kill(ep, ECONNRESET);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
+		rsock_ep_kill(ep, ETIMEDOUT);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		rsock_ep_kill(ep, ENETDOWN);
+		break;
+	default:
+		err = rsock_cm_step(ep, event);
+		if (err)
+			rsock_cm_failed(ep, err);
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_CM_H
+#define _RSOCK_CM_H
+
+#include "ep.h"
+
+int rsock_cm_create(struct rsock_ep *ep);
+int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
+		  bool v6only);
+int rsock_cm_listen(struct rsock_ep *ep, int backlog);
+int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr);
+void rsock_cm_passive(struct rsock_ep *ep, struct rdma_cm_id *id,
+		      const struct rsock_conn *peer);
+
+#endif /* _RSOCK_CM_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_COMPAT_H
+#define _RSOCK_COMPAT_H
+
+/*
+ * The only place that knows of kernel versions. The code is written for the
+ * newest kernel; older ones are given here what they lack.
+ *
+ * Force-included before every file of the module (Kbuild).
+ */
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "rsock needs Linux 6.1 or newer"
+#endif
+
+#ifndef __RSOCK_PURE__
+#include <linux/net.h>
+#include <net/sock.h>
+#include <net/net_namespace.h>
+#include <linux/sysctl.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+/* accept() took its arguments one by one */
+struct proto_accept_arg {
+	int flags;
+	int err;
+	bool kern;
+};
+
+#define RSOCK_PROTO_ACCEPT(name, impl)					\
+static struct sock *name(struct sock *sk, int flags, int *err, bool kern) \
+{									\
+	struct proto_accept_arg arg = { .flags = flags, .kern = kern };	\
+	struct sock *newsk = impl(sk, &arg);				\
+									\
+	*err = arg.err;							\
+	return newsk;							\
+}
+#else
+#define RSOCK_PROTO_ACCEPT(name, impl)					\
+static struct sock *name(struct sock *sk, struct proto_accept_arg *arg)	\
+{									\
+	return impl(sk, arg);						\
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+/* tables ended with an empty entry and had no size */
+static inline struct ctl_table_header *
+rsock_register_sysctl(struct net *net, const char *path,
+		      struct ctl_table *table, size_t entries)
+{
+	return register_net_sysctl(net, path, table);
+}
+#else
+static inline struct ctl_table_header *
+rsock_register_sysctl(struct net *net, const char *path,
+		      struct ctl_table *table, size_t entries)
+{
+	return register_net_sysctl_sz(net, path, table, entries);
+}
+#endif
+#endif /* __RSOCK_PURE__ */
+
+#endif /* _RSOCK_COMPAT_H */

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices: which are there, and which endpoints use them.
+ *
+ * When a device goes away, every endpoint on it is killed and waited for: the
+ * sockets live on with an error, what they had from the device does not. The
+ * wait is short, since an endpoint's teardown waits for nothing but its own
+ * queue pair.
+ */
+
+#include "dev.h"
+
+#include <linux/completion.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#include "ep.h"
+
+/* Guards each device's list and count, and ep->dev_node. Softirq safe. */
+static DEFINE_SPINLOCK(rsock_devs_lock);
+
+/**
+ * struct rsock_dev - a device that endpoints can use
+ * @ibdev: the device
+ * @eps: endpoints on it
+ * @removed: no more may join
+ * @empty: completed when @removed and the last endpoint has left
+ */
+struct rsock_dev {
+	struct ib_device *ibdev;
+	struct list_head eps;
+	bool removed;
+	struct completion empty;
+};
+
+static struct ib_client rsock_ib_client;
+
+/* RDMA writes with immediate, which iWARP has not, carry the stream. */
+static bool rsock_dev_usable(struct ib_device *ibdev)
+{
+	u32 port;
+
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return false;
+	rdma_for_each_port(ibdev, port)
+		if (!rdma_cap_ib_cm(ibdev, port))
+			return false;
+	return true;
+}
+
+static int rsock_dev_add(struct ib_device *ibdev)
+{
+	struct rsock_dev *dev;
+
+	if (!rsock_dev_usable(ibdev))
+		return -EOPNOTSUPP;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	INIT_LIST_HEAD(&dev->eps);
+	init_completion(&dev->empty);
+	ib_set_client_data(ibdev, &rsock_ib_client, dev);
+	return 0;
+}
+
+static void rsock_dev_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct rsock_dev *dev = client_data;
+	struct rsock_ep *ep;
+
+	spin_lock_bh(&rsock_devs_lock);
+	dev->removed = true;
+	list_for_each_entry(ep, &dev->eps, dev_node)
+		rsock_ep_kill(ep, ENETDOWN);
+	if (list_empty(&dev->eps))
+		complete(&dev->empty);
+	spin_unlock_bh(&rsock_devs_lock);
+
+	wait_for_completion(&dev->empty);
+	kfree(dev);
+}
+
+static struct ib_client rsock_ib_client = {
+	.name	= "rsock",
+	.add	= rsock_dev_add,
+	.remove	= rsock_dev_remove,
+};
+
+/**
+ * rsock_dev_attach() - use a device
+ * @ep: endpoint that uses none yet
+ * @ibdev: the device; exists at least until this returns
+ *
+ * From now on, until rsock_dev_detach(), the device stays.
+ *
+ * Return: 0, or -ENODEV if the device is not usable or on its way out.
+ */
+int rsock_dev_attach(struct rsock_ep *ep, struct ib_device *ibdev)
+{
+	struct rsock_dev *dev;
+	int err = -ENODEV;
+
+	spin_lock_bh(&rsock_devs_lock);
+	dev = ib_get_client_data(ibdev, &rsock_ib_client);
+	if (dev && !dev->removed) {
+		list_add(&ep->dev_node, &dev->eps);
+		ep->dev = dev;
+		err = 0;
+	}
+	spin_unlock_bh(&rsock_devs_lock);
+	return err;
+}
+
+/**
+ * rsock_dev_detach() - use a device no more
+ * @ep: endpoint, attached or not, with no verbs resources left
+ */
+void rsock_dev_detach(struct rsock_ep *ep)
+{
+	struct rsock_dev *dev = ep->dev;
+
+	if (!dev)
+		return;
+	spin_lock_bh(&rsock_devs_lock);
+	list_del(&ep->dev_node);
+	ep->dev = NULL;
+	if (dev->removed && list_empty(&dev->eps))
+		complete(&dev->empty);
+	spin_unlock_bh(&rsock_devs_lock);
+}
+
+int rsock_dev_init(void)
+{
+	return ib_register_client(&rsock_ib_client);
+}
+
+void rsock_dev_exit(void)
+{
+	ib_unregister_client(&rsock_ib_client);
+}

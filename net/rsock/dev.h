@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_DEV_H
+#define _RSOCK_DEV_H
+
+#include <linux/types.h>
+
+struct ib_device;
+struct rsock_ep;
+
+int rsock_dev_attach(struct rsock_ep *ep, struct ib_device *ibdev);
+void rsock_dev_detach(struct rsock_ep *ep);
+int rsock_dev_init(void);
+void rsock_dev_exit(void);
+
+#endif /* _RSOCK_DEV_H */

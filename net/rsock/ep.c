@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Endpoints: the verbs side of a connection, from queue pair to memory region,
+ * and its end. See ep.h for life cycle and locks.
+ *
+ * Construction goes step by step into the structure; rsock_ep_release()
+ * accepts what a failure leaves half-built.
+ */
+
+#include "ep.h"
+
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "dev.h"
+#include "pernet.h"
+#include "trace.h"
+#include "tx.h"
+
+/*
+ * Where the peer sees our memory: tables at this address, the ring a page
+ * behind. Each endpoint has a protection domain of its own, so that they may
+ * all use the same.
+ */
+#define RSOCK_IOVA		0x10000
+#define RSOCK_RING_MIN		(4 * PAGE_SIZE)
+
+/* An RNR NAK asks the sender to come again after 0.64 ms (IBTA, table 45) */
+#define RSOCK_RNR_TIMER		12
+
+struct workqueue_struct *rsock_wq;
+
+static const char * const ep_names[] = {
+	[RSOCK_EP_IDLE]		= "idle",
+	[RSOCK_EP_LISTEN]	= "listen",
+	[RSOCK_EP_RESOLVE]	= "resolve",
+	[RSOCK_EP_CONNECT]	= "connect",
+	[RSOCK_EP_REGISTER]	= "register",
+	[RSOCK_EP_ACCEPT]	= "accept",
+	[RSOCK_EP_OPEN]		= "open",
+	[RSOCK_EP_DYING]	= "dying",
+	[RSOCK_EP_DEAD]		= "dead",
+};
+
+/* Legal transitions: ep_next[from] has the bit of each state that may follow */
+static const u16 ep_next[] = {
+	[RSOCK_EP_IDLE]		= BIT(RSOCK_EP_LISTEN) | BIT(RSOCK_EP_RESOLVE) |
+				  BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_LISTEN]	= BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_RESOLVE]	= BIT(RSOCK_EP_CONNECT) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_CONNECT]	= BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_REGISTER]	= BIT(RSOCK_EP_ACCEPT) | BIT(RSOCK_EP_OPEN) |
+				  BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_ACCEPT]	= BIT(RSOCK_EP_OPEN) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_OPEN]		= BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_DYING]	= BIT(RSOCK_EP_DEAD),
+	[RSOCK_EP_DEAD]		= 0,
+};
+
+const char *rsock_ep_state_name(enum rsock_ep_state state)
+{
+	return ep_names[state];
+}
+
+/**
+ * rsock_ep_set_state() - the only writer of ep->state
+ * @ep: endpoint, ep->lock held
+ * @state: state to go to
+ *
+ * Return: false, and nothing changed, if that is not a legal transition.
+ */
+bool rsock_ep_set_state(struct rsock_ep *ep, enum rsock_ep_state state)
+{
+	lockdep_assert_held(&ep->lock);
+	if (!(ep_next[ep->state] & BIT(state)))
+		return false;
+	trace_rsock_ep_state(ep, ep->state, state);
+	WRITE_ONCE(ep->state, state);
+	return true;
+}
+
+struct rsock_ep *rsock_ep_get(struct rsock_ep *ep)
+{
+	refcount_inc(&ep->ref);
+	return ep;
+}
+
+void rsock_ep_put(struct rsock_ep *ep)
+{
+	if (!refcount_dec_and_test(&ep->ref))
+		return;
+	rsock_tx_purge(ep);
+	rsock_buf_free(&ep->buf);
+	kfree(ep);
+}
+
+/**
+ * rsock_ep_queue_work() - have rsock_ep_work() run for this state
+ * @ep: endpoint. Context: any
+ */
+void rsock_ep_queue_work(struct rsock_ep *ep)
+{
+	rsock_ep_get(ep);
+	if (!queue_work(rsock_wq, &ep->work))
+		rsock_ep_put(ep);
+}
+
+/**
+ * rsock_ep_kill_locked() - end a connection
+ * @ep: endpoint in any state, ep->lock held
+ * @err: positive errno that the socket is to show, 0 for an orderly end. Only
+ *	the first caller's counts
+ *
+ * Context: any but hardirq.
+ */
+void rsock_ep_kill_locked(struct rsock_ep *ep, int err)
+{
+	if (!rsock_ep_set_state(ep, RSOCK_EP_DYING))
+		return;
+	ep->err = err;
+	rsock_ep_queue_work(ep);
+}
+
+void rsock_ep_kill(struct rsock_ep *ep, int err)
+{
+	spin_lock_bh(&ep->lock);
+	rsock_ep_kill_locked(ep, err);
+	spin_unlock_bh(&ep->lock);
+}
+
+/**
+ * rsock_ep_fault() - the peer broke the protocol: count it and reset
+ * @ep: endpoint, ep->lock held
+ * @fault: what it did
+ */
+void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault)
+{
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_FAULTS + fault);
+	trace_rsock_fault(ep, fault);
+	rsock_ep_kill_locked(ep, ECONNRESET);
+}
+
+static void rsock_ep_linger_work(struct work_struct *work)
+{
+	struct rsock_ep *ep = container_of(to_delayed_work(work),
+					   struct rsock_ep, linger_work);
+
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_LINGERTIMEOUTS);
+	rsock_ep_kill(ep, ETIMEDOUT);
+	rsock_ep_put(ep);
+}
+
+/**
+ * rsock_ep_start_linger() - bound the rest of a closed socket's life
+ * @ep: endpoint
+ * @seconds: what its unsent data is given to reach the peer
+ */
+void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds)
+{
+	rsock_ep_get(ep);
+	if (!queue_delayed_work(rsock_wq, &ep->linger_work, seconds * HZ))
+		rsock_ep_put(ep);
+}
+
+static void rsock_qp_event(struct ib_event *event, void *context)
+{
+	struct rsock_ep *ep = context;
+
+	trace_rsock_qp_event(ep, event->event);
+}
+
+static void rsock_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rsock_ep *ep = container_of(wc->wr_cqe, struct rsock_ep,
+					   reg_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		rsock_ep_queue_work(ep);
+	else
+		rsock_ep_kill(ep, EIO);
+}
+
+/* Reduce what the socket asked for to what the device has */
+static void rsock_ep_clamp(struct rsock_ep *ep)
+{
+	const struct ib_device_attr *attr = &ep->id->device->attrs;
+	u32 max_wr = attr->max_qp_wr;
+	u32 max_ring = (attr->max_fast_reg_page_list_len - 1) * PAGE_SIZE;
+	u32 ring = clamp_t(u32, ep->cfg.ring, RSOCK_RING_MIN, max_ring);
+
+	ep->cfg.ring = rounddown_pow_of_two(ring);
+	ep->cfg.sq = min_t(u32, ep->cfg.sq + RSOCK_SQ_CTRL,
+			   max_wr - RSOCK_SQ_EXTRA);
+	ep->cfg.rq = min_t(u32, ep->cfg.rq, max_wr - RSOCK_RQ_SLACK - 1);
+	ep->max_sge = min_t(u32, attr->max_send_sge, RSOCK_TX_FRAGS);
+}
+
+static int rsock_ep_create_qp(struct rsock_ep *ep)
+{
+	struct ib_device *dev = ep->id->device;
+	struct ib_qp_init_attr attr = {
+		.event_handler	= rsock_qp_event,
+		.qp_context	= ep,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= ep->id->port_num,
+		.cap = {
+			/* REG_MR and the drain marker come on top */
+			.max_send_wr	= ep->cfg.sq + RSOCK_SQ_EXTRA,
+			.max_recv_wr	= ep->rx.depth + 1,
+			.max_send_sge	= ep->max_sge,
+			.max_recv_sge	= 1,
+		},
+	};
+
+	/* Each work request may complete: all of them do when the QP fails */
+	ep->nr_cqe = attr.cap.max_send_wr + attr.cap.max_recv_wr;
+	ep->cq = ib_cq_pool_get(dev, ep->nr_cqe, -1, IB_POLL_SOFTIRQ);
+	if (IS_ERR(ep->cq))
+		return PTR_ERR(ep->cq);
+	attr.send_cq = ep->cq;
+	attr.recv_cq = ep->cq;
+	ep->qp = ib_create_qp(ep->pd, &attr);
+	return PTR_ERR_OR_ZERO(ep->qp);
+}
+
+static int rsock_ep_create_mr(struct rsock_ep *ep)
+{
+	struct ib_device *dev = ep->id->device;
+	int err;
+
+	err = rsock_buf_alloc(&ep->buf, 1 + ep->cfg.ring / PAGE_SIZE);
+	if (err)
+		return err;
+	err = rsock_buf_map(&ep->buf, dev);
+	if (err)
+		return err;
+	ep->mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, ep->buf.nr);
+	if (IS_ERR(ep->mr))
+		return PTR_ERR(ep->mr);
+	return rsock_buf_to_mr(&ep->buf, ep->mr, RSOCK_IOVA);
+}
+
+static int rsock_ep_create_ctrl(struct rsock_ep *ep)
+{
+	struct ib_device *dev = ep->id->device;
+	size_t size = RSOCK_SQ_CTRL * RSOCK_CTRL_BUF;
+
+	ep->ctrl = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!ep->ctrl)
+		return -ENOMEM;
+	ep->ctrl_dma = ib_dma_map_single(dev, ep->ctrl, size, DMA_TO_DEVICE);
+	if (!ib_dma_mapping_error(dev, ep->ctrl_dma))
+		return 0;
+	kfree(ep->ctrl);
+	ep->ctrl = NULL;
+	return -EIO;
+}
+
+static int rsock_ep_modify(struct rsock_ep *ep, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask, err;
+
+	err = rdma_init_qp_attr(ep->id, &attr, &mask);
+	if (err)
+		return err;
+	if (state == IB_QPS_RTR)
+		attr.min_rnr_timer = RSOCK_RNR_TIMER;
+	return ib_modify_qp(ep->qp, &attr, mask);
+}
+
+/**
+ * rsock_ep_open() - get all verbs resources, up to a QP with receives posted
+ * @ep: endpoint whose cm_id has its device. Context: CM handler
+ *
+ * Return: 0 or a negative errno; the caller kills the endpoint then.
+ */
+int rsock_ep_open(struct rsock_ep *ep)
+{
+	struct ib_device *dev = ep->id->device;
+	int err;
+
+	err = rsock_dev_attach(ep, dev);
+	if (err)
+		return err;
+	rsock_ep_clamp(ep);
+	err = rsock_sq_init(&ep->sq, ep->cfg.sq);
+	if (err)
+		return err;
+	ep->rx.depth = ep->cfg.rq + RSOCK_RQ_SLACK;
+	rsock_rxwin_init(&ep->rx.win, ep->cfg.ring, ep->cfg.ring / 2,
+			 ep->cfg.rq);
+
+	ep->pd = ib_alloc_pd(dev, 0);
+	if (IS_ERR(ep->pd))
+		return PTR_ERR(ep->pd);
+	err = rsock_ep_create_mr(ep);
+	if (err)
+		return err;
+	err = rsock_ep_create_ctrl(ep);
+	if (err)
+		return err;
+	err = rsock_ep_create_qp(ep);
+	if (err)
+		return err;
+	err = rsock_ep_modify(ep, IB_QPS_INIT);
+	if (err)
+		return err;
+	return rsock_rx_post(ep, ep->rx.depth);
+}
+
+/**
+ * rsock_ep_rts() - ready the QP and register our memory
+ * @ep: endpoint in state REGISTER. Context: CM handler
+ *
+ * The remote key was told to the peer before, but fast registration needs a
+ * QP in RTS. The peer must not hear from us (REP or RTU) before it is done:
+ * rsock_cm_registered() is called then.
+ *
+ * Return: 0 or a negative errno; the caller kills the endpoint then.
+ */
+int rsock_ep_rts(struct rsock_ep *ep)
+{
+	struct ib_reg_wr reg = {
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.wr_cqe	= &ep->reg_cqe,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.mr		= ep->mr,
+		.key		= ep->mr->rkey,
+		.access		= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+	int err;
+
+	/* INIT once more: access flags are known only now */
+	err = rsock_ep_modify(ep, IB_QPS_INIT);
+	if (err)
+		return err;
+	err = rsock_ep_modify(ep, IB_QPS_RTR);
+	if (err)
+		return err;
+	err = rsock_ep_modify(ep, IB_QPS_RTS);
+	if (err)
+		return err;
+	return ib_post_send(ep->qp, &reg.wr, NULL);
+}
+
+/**
+ * rsock_ep_conn_data() - what to tell the peer in the REQ or REP
+ * @ep: endpoint with verbs resources
+ * @conn: filled
+ */
+void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn)
+{
+	*conn = (struct rsock_conn){
+		.flags = RSOCK_CONN_F_IOMAP |
+			 (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ?
+			  RSOCK_CONN_F_NET : 0),
+		.credits = ep->rx.win.credits,
+		.iomap_slots = ep->cfg.iomap,
+		.sgl = {
+			.addr = RSOCK_IOVA,
+			.key = ep->mr->rkey,
+			.len = RSOCK_SGL_ENTRIES,
+		},
+		.buf = {
+			.addr = RSOCK_IOVA + PAGE_SIZE,
+			.key = ep->mr->rkey,
+			.len = ep->rx.win.granted,
+		},
+		/* The one who accepts extends only what was extended to it */
+		.has_ext = !ep->passive || ep->peer_ext,
+	};
+}
+
+/* Give back what rsock_ep_open() got, or as far as it came */
+static void rsock_ep_release(struct rsock_ep *ep)
+{
+	if (!IS_ERR_OR_NULL(ep->qp))
+		ib_destroy_qp(ep->qp);
+	if (!IS_ERR_OR_NULL(ep->cq))
+		ib_cq_pool_put(ep->cq, ep->nr_cqe);
+	if (!IS_ERR_OR_NULL(ep->mr))
+		ib_dereg_mr(ep->mr);
+	rsock_tx_purge(ep);
+	rsock_buf_unmap(&ep->buf);
+	if (ep->ctrl) {
+		ib_dma_unmap_single(ep->pd->device, ep->ctrl_dma,
+				    RSOCK_SQ_CTRL * RSOCK_CTRL_BUF,
+				    DMA_TO_DEVICE);
+		kfree(ep->ctrl);
+	}
+	if (!IS_ERR_OR_NULL(ep->pd))
+		ib_dealloc_pd(ep->pd);
+	rsock_sq_free(&ep->sq);
+	rsock_dev_detach(ep);
+}
+
+/* Stop the QP and see all its completions. No CM handler may interfere. */
+static void rsock_ep_drain(struct rsock_ep *ep)
+{
+	if (!ep->id)
+		return;
+	rdma_lock_handler(ep->id);
+	if (!IS_ERR_OR_NULL(ep->qp))
+		ib_drain_qp(ep->qp);
+	rdma_unlock_handler(ep->id);
+}
+
+/*
+ * The end of an endpoint. Nothing else uses it any more, because
+ *  1. state DYING stops every user of verbs resources under ep->lock;
+ *  2. draining ends completion handlers: no more WR is posted, and all that
+ *     were have completed. It also brings in what the peer sent before it
+ *     left, which decides between end of file and reset;
+ *  3. the linger timer is cancelled, or runs and finds DYING;
+ *  4. rdma_destroy_id() ends event handlers;
+ *  5. this work itself does not run twice: DYING is entered once.
+ */
+static void rsock_ep_teardown(struct rsock_ep *ep)
+{
+	struct sock *sk = ep->sk;
+	int err;
+
+	if (cancel_delayed_work(&ep->linger_work))
+		rsock_ep_put(ep);
+	rsock_ep_drain(ep);
+
+	spin_lock_bh(&ep->lock);
+	rsock_ep_set_state(ep, RSOCK_EP_DEAD);
+	err = ep->rx.disconnected ? 0 : ep->err;
+	spin_unlock_bh(&ep->lock);
+	ep->ops->closed(ep, err);
+
+	if (ep->id)
+		rdma_destroy_id(ep->id);
+	rsock_ep_release(ep);
+	sock_put(sk);
+	rsock_ep_put(ep);
+}
+
+static void rsock_ep_work(struct work_struct *work)
+{
+	struct rsock_ep *ep = container_of(work, struct rsock_ep, work);
+	enum rsock_ep_state state = READ_ONCE(ep->state);
+
+	if (state == RSOCK_EP_REGISTER)
+		rsock_cm_registered(ep);
+	else if (state == RSOCK_EP_DYING)
+		rsock_ep_teardown(ep);
+	rsock_ep_put(ep);
+}
+
+/**
+ * rsock_ep_alloc() - make an endpoint
+ * @sk: its owner
+ * @net: the owner's network namespace
+ * @ops: how to tell the owner what happens
+ * @cfg: sizes asked for
+ *
+ * Return: the endpoint or NULL. The caller has a reference; another one is the
+ * connection's own, and goes when rsock_ep_kill() has done its work.
+ */
+struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
+				const struct rsock_ep_ops *ops,
+				const struct rsock_ep_cfg *cfg)
+{
+	struct rsock_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+
+	if (!ep)
+		return NULL;
+	refcount_set(&ep->ref, 2);
+	ep->ops = ops;
+	ep->sk = sk;
+	sock_hold(sk);
+	ep->net = net;
+	ep->cfg = *cfg;
+	spin_lock_init(&ep->lock);
+	INIT_LIST_HEAD(&ep->tx.unsent);
+	INIT_LIST_HEAD(&ep->tx.sent);
+	INIT_WORK(&ep->work, rsock_ep_work);
+	INIT_DELAYED_WORK(&ep->linger_work, rsock_ep_linger_work);
+	ep->send_cqe.done = rsock_send_done;
+	ep->recv_cqe.done = rsock_recv_done;
+	ep->reg_cqe.done = rsock_reg_done;
+	return ep;
+}

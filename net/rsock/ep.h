@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_EP_H
+#define _RSOCK_EP_H
+
+/*
+ * struct rsock_ep: one connection's verbs side, or a listener's cm_id.
+ *
+ * Life. Allocated by the socket (bind, connect, listen) or by a connection
+ * request; reference-counted. Its owner (struct sock *sk) is held from
+ * rsock_ep_alloc() until its teardown has reported the end of the connection,
+ * and holds the endpoint in turn; that cycle is always broken, since every way
+ * that a connection can end leads to rsock_ep_kill():
+ *
+ *	close()			-> DISCONNECT acknowledged, or fin_timeout
+ *	peer's DISCONNECT	-> at once
+ *	failed work request, protocol fault, CM event, device removal -> at once
+ *
+ * rsock_ep_kill() may be called from any context; what must sleep is done by
+ * rsock_ep_work(). After it the endpoint is a passive container: state DEAD,
+ * no verbs resources, but what arrived can still be read from its ring.
+ *
+ * Locks, outermost first:
+ *	lock_sock()		the socket's, see rsock.h
+ *	handler mutex		rdma_cm's, per cm_id: held in event handlers, by
+ *				rdma_lock_handler(), and within rdma_connect()
+ *				and rdma_destroy_id(). NEVER taken, directly or
+ *				by these, under lock_sock(), except on a cm_id
+ *				that cannot have events yet. Handlers do not
+ *				take lock_sock().
+ *	rsock_devs_lock		dev.c
+ *	ep->lock		softirq safe; the hot path's only lock
+ *	accept_lock		rsock.h
+ *
+ * Unless noted otherwise ep->lock guards each field below it.
+ */
+
+#include "buf.h"
+#include "win.h"
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+struct rsock_dev;
+struct rsock_ep;
+struct sock;
+
+/*
+ * States. Which may follow which is ep_next[] in ep.c.
+ *
+ * active:  IDLE -> RESOLVE -> CONNECT -> REGISTER -> OPEN
+ * passive: IDLE -> REGISTER -> ACCEPT -> OPEN
+ * both end: any -> DYING -> DEAD
+ */
+enum rsock_ep_state {
+	RSOCK_EP_IDLE,		/* cm_id exists, possibly bound */
+	RSOCK_EP_LISTEN,
+	RSOCK_EP_RESOLVE,	/* address, then route */
+	RSOCK_EP_CONNECT,	/* REQ sent */
+	RSOCK_EP_REGISTER,	/* QP in RTS, memory being registered */
+	RSOCK_EP_ACCEPT,	/* REP sent, waiting for RTU */
+	RSOCK_EP_OPEN,
+	RSOCK_EP_DYING,		/* rsock_ep_kill() was called */
+	RSOCK_EP_DEAD,		/* no verbs resources left */
+	__RSOCK_EP_MAX
+};
+
+/**
+ * struct rsock_ep_ops - what an endpoint tells its owner
+ * @connected: state is OPEN now. ep->lock is not held; any context but hardirq
+ * @readable: bytes or the end of the stream arrived. ep->lock held, softirq
+ * @writable: room to send. ep->lock held, softirq
+ * @tx_done: all that was queued including the FIN is acknowledged. ep->lock
+ *	held, softirq
+ * @closed: the connection is gone, exactly once and as the last call; @err is
+ *	a positive errno or 0 if the peer closed in good order. Process context
+ */
+struct rsock_ep_ops {
+	void (*connected)(struct rsock_ep *ep);
+	void (*readable)(struct rsock_ep *ep);
+	void (*writable)(struct rsock_ep *ep);
+	void (*tx_done)(struct rsock_ep *ep);
+	void (*closed)(struct rsock_ep *ep, int err);
+};
+
+/*
+ * Send queue. Slots are counted, not managed: posted - done of them are in
+ * use. Only some work requests are signalled; completions of an RC queue come
+ * in order, so that a completion stands for all posted before it. marks[] is a
+ * FIFO of the signalled ones.
+ */
+#define RSOCK_SQ_CTRL		8	/* slots (and bounce buffers) for control */
+#define RSOCK_SQ_EXTRA		2	/* REG_MR, and one for ib_drain_qp() */
+#define RSOCK_CTRL_BUF		32	/* bytes of a control bounce buffer */
+
+struct rsock_sq {
+	u32 posted;
+	u32 done;
+	u32 ctrl_posted;
+	u32 ctrl_done;
+	u32 unsig_bytes;
+	u16 unsig;
+	u16 depth;
+	struct rsock_sq_mark {
+		u32 seq;
+		u32 ctrl;
+	} *marks;
+	u16 mark_head;
+	u16 nr_marks;
+};
+
+enum rsock_fin {
+	RSOCK_FIN_NONE,
+	RSOCK_FIN_SHUTDOWN,	/* we send no more, but go on receiving */
+	RSOCK_FIN_DISCONNECT,	/* both directions */
+};
+
+struct rsock_tx {
+	struct rsock_txwin win;
+	struct list_head unsent;	/* struct rsock_txmsg */
+	struct list_head sent;		/* posted, not known complete */
+	u32 queued;			/* bytes in both */
+	bool gathered;			/* the next message waited for others */
+	enum rsock_fin fin;		/* to be sent once unsent is empty */
+	enum rsock_fin fin_posted;
+	u32 fin_seq;			/* sq.posted after it */
+};
+
+/* Fragments of a message: scatter-gather entries of a work request */
+#define RSOCK_TX_FRAGS		8
+
+/* Receives beyond the credits we grant, for the peer's control messages */
+#define RSOCK_RQ_SLACK		16
+/* Receives are reposted so many at a time */
+#define RSOCK_RQ_BATCH		16
+
+struct rsock_rx {
+	struct rsock_rxwin win;
+	u16 depth;
+	u16 posted;
+	bool eof;			/* the peer sends no more */
+	bool disconnected;		/* and receives no more */
+};
+
+/**
+ * struct rsock_ep_cfg - sizes, as the socket asks for them; clamped when the
+ *	device is known
+ * @sq: send queue depth, work requests
+ * @rq: credits to grant, messages
+ * @ring: bytes of the receive ring
+ * @iomap: slots of the iomap table
+ */
+struct rsock_ep_cfg {
+	u16 sq;
+	u16 rq;
+	u16 iomap;
+	u32 ring;
+};
+
+struct rsock_ep {
+	refcount_t ref;
+	const struct rsock_ep_ops *ops;	/* constant */
+	struct sock *sk;		/* constant; held until closed() */
+	struct net *net;		/* constant; held by sk */
+	spinlock_t lock;
+	enum rsock_ep_state state;
+	int err;			/* first reason to die, positive errno */
+	bool passive;			/* constant */
+	bool swap;			/* peer has the other byte order */
+	bool peer_ext;			/* peer is an AF_RSOCK socket */
+	u16 linger;			/* seconds from close() to kill */
+
+	struct rsock_sq sq;
+	struct rsock_tx tx;
+	struct rsock_rx rx;
+	struct rsock_conn peer;		/* constant once the state is OPEN */
+
+	/*
+	 * Verbs resources: made before the QP leaves INIT, in the CM handler;
+	 * constant until rsock_ep_work() has drained the QP. Used under
+	 * ep->lock only in states that have them, CONNECT to OPEN.
+	 */
+	struct rdma_cm_id *id;		/* also IDLE to RESOLVE, LISTEN */
+	struct rsock_dev *dev;
+	struct list_head dev_node;	/* rsock_devs_lock */
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	struct ib_mr *mr;
+	unsigned int nr_cqe;
+	unsigned int max_sge;
+	struct rsock_buf buf;
+	u8 *ctrl;			/* RSOCK_SQ_CTRL bounce buffers */
+	dma_addr_t ctrl_dma;
+	struct ib_cqe send_cqe;
+	struct ib_cqe recv_cqe;
+	struct ib_cqe reg_cqe;
+	struct rsock_ep_cfg cfg;	/* clamped by rsock_ep_open() */
+
+	struct work_struct work;	/* holds a reference while queued */
+	struct delayed_work linger_work;	/* likewise */
+};
+
+extern struct workqueue_struct *rsock_wq;
+
+struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
+				const struct rsock_ep_ops *ops,
+				const struct rsock_ep_cfg *cfg);
+struct rsock_ep *rsock_ep_get(struct rsock_ep *ep);
+void rsock_ep_put(struct rsock_ep *ep);
+bool rsock_ep_set_state(struct rsock_ep *ep, enum rsock_ep_state state);
+const char *rsock_ep_state_name(enum rsock_ep_state state);
+
+int rsock_ep_open(struct rsock_ep *ep);
+int rsock_ep_rts(struct rsock_ep *ep);
+void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn);
+void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault);
+void rsock_ep_kill(struct rsock_ep *ep, int err);
+void rsock_ep_kill_locked(struct rsock_ep *ep, int err);
+void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds);
+void rsock_ep_queue_work(struct rsock_ep *ep);
+
+static inline bool rsock_ep_is_open(const struct rsock_ep *ep)
+{
+	return READ_ONCE(ep->state) == RSOCK_EP_OPEN;
+}
+
+/* sq.c */
+int rsock_sq_init(struct rsock_sq *sq, u16 depth);
+void rsock_sq_free(struct rsock_sq *sq);
+bool rsock_sq_has_room(const struct rsock_sq *sq);
+bool rsock_sq_has_ctrl(const struct rsock_sq *sq);
+void rsock_sq_post(struct rsock_ep *ep, struct ib_rdma_wr *wr, u32 bytes,
+		   bool force_signal);
+void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
+			const void *payload, u32 len, bool force_signal);
+void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* tx.c */
+void rsock_tx_push(struct rsock_ep *ep);
+void rsock_tx_complete(struct rsock_ep *ep, struct list_head *done);
+void rsock_tx_free_list(struct list_head *list);
+void rsock_tx_purge(struct rsock_ep *ep);
+
+/* rx.c */
+int rsock_rx_post(struct rsock_ep *ep, unsigned int n);
+void rsock_rx_update(struct rsock_ep *ep);
+void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* cm.c */
+void rsock_cm_registered(struct rsock_ep *ep);
+void rsock_ep_opened(struct rsock_ep *ep);
+
+#endif /* _RSOCK_EP_H */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Per network namespace: counters, /proc/net/rsock_stat, net.rsock.* sysctls.
+ */
+
+#include "pernet.h"
+
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+unsigned int rsock_net_id;
+
+/* In the order of enum rsock_mib, then of enum rsock_fault from its first */
+static const char * const rsock_mib_names[] = {
+	"ActiveOpens",
+	"PassiveOpens",
+	"AttemptFails",
+	"NoDevice",
+	"ListenOverflows",
+	"Resets",
+	"LingerTimeouts",
+	NULL,		/* RSOCK_FAULT_NONE */
+	"FaultConnShort",
+	"FaultConnVersion",
+	"FaultConnSgl",
+	"FaultConnBuf",
+	"FaultOpcode",
+	"FaultOp",
+	"FaultLength",
+	"FaultOverrun",
+	"FaultFlood",
+	"FaultCredit",
+	"FaultSge",
+	"FaultGrant",
+	"FaultIomap",
+};
+static_assert(ARRAY_SIZE(rsock_mib_names) == __RSOCK_MIB_MAX);
+
+/* Two lines, names and values: the format that nstat(8) reads */
+static int rsock_stat_show(struct seq_file *seq, void *v)
+{
+	struct rsock_net *rn = rsock_net(seq->private);
+	int i;
+
+	seq_puts(seq, "Rsock:");
+	for (i = 0; i < __RSOCK_MIB_MAX; i++)
+		if (rsock_mib_names[i])
+			seq_printf(seq, " %s", rsock_mib_names[i]);
+	seq_puts(seq, "\nRsock:");
+	for (i = 0; i < __RSOCK_MIB_MAX; i++)
+		if (rsock_mib_names[i])
+			seq_printf(seq, " %lu",
+				   snmp_fold_field(rn->stats, i));
+	seq_putc(seq, '\n');
+	return 0;
+}
+
+static const struct ctl_table rsock_sysctls[] = {
+	{
+		.procname	= "fin_timeout",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+};
+
+static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
+{
+	size_t n = ARRAY_SIZE(rsock_sysctls);
+
+	/* One more, left empty: the end, for kernels that look for it */
+	rn->table = kcalloc(n + 1, sizeof(*rn->table), GFP_KERNEL);
+	if (!rn->table)
+		return -ENOMEM;
+	memcpy(rn->table, rsock_sysctls, sizeof(rsock_sysctls));
+	rn->table[0].data = &rn->fin_timeout;
+	rn->sysctl = rsock_register_sysctl(net, "net/rsock", rn->table, n);
+	if (rn->sysctl)
+		return 0;
+	kfree(rn->table);
+	return -ENOMEM;
+}
+
+static int __net_init rsock_net_init(struct net *net)
+{
+	struct rsock_net *rn = rsock_net(net);
+	int err = -ENOMEM;
+
+	rn->fin_timeout = 60;
+	rn->stats = alloc_percpu(struct rsock_stats);
+	if (!rn->stats)
+		return -ENOMEM;
+	if (!proc_create_net_single("rsock_stat", 0444, net->proc_net,
+				    rsock_stat_show, NULL))
+		goto free_stats;
+	err = rsock_sysctl_add(net, rn);
+	if (err)
+		goto remove_proc;
+	return 0;
+
+remove_proc:
+	remove_proc_entry("rsock_stat", net->proc_net);
+free_stats:
+	free_percpu(rn->stats);
+	return err;
+}
+
+static void __net_exit rsock_net_exit(struct net *net)
+{
+	struct rsock_net *rn = rsock_net(net);
+
+	unregister_net_sysctl_table(rn->sysctl);
+	kfree(rn->table);
+	remove_proc_entry("rsock_stat", net->proc_net);
+	free_percpu(rn->stats);
+}
+
+static struct pernet_operations rsock_net_ops = {
+	.init	= rsock_net_init,
+	.exit	= rsock_net_exit,
+	.id	= &rsock_net_id,
+	.size	= sizeof(struct rsock_net),
+};
+
+int rsock_pernet_init(void)
+{
+	return register_pernet_subsys(&rsock_net_ops);
+}
+
+void rsock_pernet_exit(void)
+{
+	unregister_pernet_subsys(&rsock_net_ops);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_PERNET_H
+#define _RSOCK_PERNET_H
+
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/ip.h>
+#include <net/snmp.h>
+
+#include "wire.h"
+
+/* Counters, shown in /proc/net/rsock_stat */
+enum rsock_mib {
+	RSOCK_MIB_ACTIVEOPENS,		/* connect() succeeded */
+	RSOCK_MIB_PASSIVEOPENS,		/* a peer's connect() succeeded */
+	RSOCK_MIB_ATTEMPTFAILS,		/* connect() failed */
+	RSOCK_MIB_NODEVICE,		/* of these: no RDMA device on the route */
+	RSOCK_MIB_LISTENOVERFLOWS,	/* request rejected, backlog full */
+	RSOCK_MIB_RESETS,		/* connection ended with an error */
+	RSOCK_MIB_LINGERTIMEOUTS,	/* closed socket's data did not arrive */
+	RSOCK_MIB_FAULTS,		/* + enum rsock_fault: protocol faults */
+	__RSOCK_MIB_MAX = RSOCK_MIB_FAULTS + __RSOCK_FAULT_MAX
+};
+
+struct rsock_stats {
+	unsigned long mibs[__RSOCK_MIB_MAX];
+};
+
+/**
+ * struct rsock_net - what each network namespace has
+ * @stats: counters, per CPU
+ * @fin_timeout: seconds that a closed socket is given (net.rsock.fin_timeout)
+ * @sysctl: registered table
+ * @table: this namespace's copy of it
+ */
+struct rsock_net {
+	DEFINE_SNMP_STAT(struct rsock_stats, stats);
+	unsigned int fin_timeout;
+	struct ctl_table_header *sysctl;
+	struct ctl_table *table;
+};
+
+extern unsigned int rsock_net_id;
+
+static inline struct rsock_net *rsock_net(const struct net *net)
+{
+	return net_generic(net, rsock_net_id);
+}
+
+#define RSOCK_INC_STATS(net, field) \
+	SNMP_INC_STATS(rsock_net(net)->stats, field)
+
+int rsock_pernet_init(void);
+void rsock_pernet_exit(void);
+
+#endif /* _RSOCK_PERNET_H */

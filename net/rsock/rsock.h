@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_H
+#define _RSOCK_H
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <net/inet_sock.h>
+#include <uapi/linux/tcp.h>
+
+#include "ep.h"
+
+union rsock_addr {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+/**
+ * struct rsock_sock - an AF_RSOCK socket
+ * @inet: first member, so that a protocol of AF_INET could share it
+ * @ep: its connection, or its bound or listening cm_id; a reference is held.
+ *	Guarded by lock_sock(). NULL until bind(), connect() or listen()
+ * @laddr: own address, AF_UNSPEC before it has one. lock_sock() and, once @ep
+ *	is in use, ep->lock
+ * @paddr: the peer's, likewise
+ * @v6: an AF_INET6 address was given: IPv4 ones are shown as mapped
+ * @bound: bind() was called
+ * @v6only: IPV6_V6ONLY
+ * @nodelay: TCP_NODELAY, which has no effect: nothing is ever delayed that
+ *	could be sent
+ * @cfg: sizes for the next connection, lock_sock()
+ * @inline_size: RDMA_INLINE, kept for the program's sake
+ * @listener: the listening socket while this one waits to be accepted; a
+ *	reference is held. rsock_accept_lock
+ * @accept_node: in the listener's @pending or @ready. rsock_accept_lock
+ * @pending: children not yet established, each with a reference
+ * @ready: children to accept, each with a reference
+ *
+ * sk_state is one of the TCP_* states, so that tools and helpers know it. It,
+ * sk_err and sk_shutdown are written under ep->lock once @ep is in use: none
+ * of that may wait for lock_sock(), which its holder can keep for long.
+ */
+struct rsock_sock {
+	struct inet_sock inet;
+	struct rsock_ep *ep;
+	union rsock_addr laddr;
+	union rsock_addr paddr;
+	bool v6;
+	bool bound;
+	bool v6only;
+	bool nodelay;
+	struct rsock_ep_cfg cfg;
+	int inline_size;
+
+	struct sock *listener;
+	struct list_head accept_node;
+	struct list_head pending;
+	struct list_head ready;
+};
+
+static inline struct rsock_sock *rsock_sk(const struct sock *sk)
+{
+	return container_of(inet_sk(sk), struct rsock_sock, inet);
+}
+
+extern int rsock_family;
+extern struct proto rsock_proto;
+
+struct sock *rsock_sk_alloc(struct net *net, bool kern);
+struct rsock_ep *rsock_sk_ep(struct sock *sk);
+void rsock_sk_addrs(struct sock *sk);
+void rsock_sk_close(struct sock *sk);
+void rsock_set_state(struct sock *sk, int state);
+int rsock_af_init(void);
+void rsock_af_exit(void);
+
+/* sockopt.c */
+int rsock_setsockopt(struct socket *sock, int level, int optname,
+		     sockptr_t optval, unsigned int optlen);
+int rsock_getsockopt(struct socket *sock, int level, int optname,
+		     char __user *optval, int __user *optlen);
+
+#endif /* _RSOCK_H */

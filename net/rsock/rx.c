@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving the stream.
+ *
+ * The peer writes into our ring and says so with an immediate. A completion
+ * handler checks what it says, and wakes the reader, who copies out of the
+ * ring; what is free again is granted back, a quarter of the ring at least at
+ * a time. Credits for messages are returned by the handler: nothing is kept
+ * per message, so that a message is done with when it arrives.
+ *
+ * What the peer can write at any time (ring and tables) is never trusted: the
+ * ring is only data, and table entries are copied once, then checked.
+ */
+
+#include "rx.h"
+
+#include <net/sock.h>
+
+#include "pernet.h"
+#include "rsock.h"
+#include "trace.h"
+
+/* Grants are multiples of this part of the ring */
+#define RSOCK_RX_UNITS		4
+
+/**
+ * rsock_rx_post() - post empty receives
+ * @ep: endpoint with a QP; ep->lock held, or nobody else knows the QP yet
+ * @n: how many
+ *
+ * Return: 0 or a negative errno.
+ */
+int rsock_rx_post(struct rsock_ep *ep, unsigned int n)
+{
+	struct ib_recv_wr wr[RSOCK_RQ_BATCH] = {};
+	unsigned int i, chunk;
+	int err;
+
+	for (; n; n -= chunk) {
+		chunk = min_t(unsigned int, n, RSOCK_RQ_BATCH);
+		for (i = 0; i < chunk; i++) {
+			wr[i].wr_cqe = &ep->recv_cqe;
+			wr[i].next = i + 1 < chunk ? &wr[i + 1] : NULL;
+		}
+		err = ib_post_recv(ep->qp, wr, NULL);
+		if (err)
+			return err;
+		ep->rx.posted += chunk;
+	}
+	return 0;
+}
+
+/* What to grant now: 0 or a multiple of the unit */
+static u32 rsock_rx_grant_size(const struct rsock_rxwin *w, u32 *offset)
+{
+	u32 unit = w->size / RSOCK_RX_UNITS;
+
+	return rounddown(rsock_rxwin_grantable(w, offset), unit);
+}
+
+static void rsock_rx_grant(struct rsock_ep *ep, u32 offset, u32 len)
+{
+	struct rsock_rxwin *w = &ep->rx.win;
+	u16 entry = rsock_rxwin_grant(w, len);
+	u8 payload[RSOCK_SGE_LEN];
+	struct rsock_conn own;
+	struct rsock_sge sge;
+
+	rsock_ep_conn_data(ep, &own);
+	sge.addr = own.buf.addr + offset;
+	sge.key = own.buf.key;
+	sge.len = len;
+	rsock_sge_encode(&sge, ep->swap, payload);
+	rsock_buf_sync(&ep->buf, PAGE_SIZE + offset, len, false);
+	rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_SGL,
+						rsock_rxwin_tell(w)),
+			   ep->peer.sgl.addr + entry * RSOCK_SGE_LEN,
+			   ep->peer.sgl.key, payload, sizeof(payload), false);
+}
+
+/**
+ * rsock_rx_update() - give the peer what can be given: buffers and credit
+ * @ep: endpoint in any state, ep->lock held
+ */
+void rsock_rx_update(struct rsock_ep *ep)
+{
+	struct rsock_rxwin *w = &ep->rx.win;
+	u32 offset, len;
+
+	lockdep_assert_held(&ep->lock);
+	while (ep->state == RSOCK_EP_OPEN && !ep->rx.eof &&
+	       rsock_sq_has_ctrl(&ep->sq)) {
+		len = rsock_rx_grant_size(w, &offset);
+		if (len)
+			rsock_rx_grant(ep, offset, len);
+		else if (rsock_rxwin_credit_due(w))
+			rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_SGL,
+								rsock_rxwin_tell(w)),
+					   0, 0, NULL, 0, false);
+		else
+			break;
+	}
+}
+
+static int rsock_rx_data(struct rsock_ep *ep, u32 len)
+{
+	u32 offset;
+	int fault;
+
+	fault = rsock_rxwin_data(&ep->rx.win, len, &offset);
+	if (fault)
+		return fault;
+	rsock_buf_sync(&ep->buf, PAGE_SIZE + offset, len, true);
+	ep->ops->readable(ep);
+	return 0;
+}
+
+/* Copy what the peer wrote to our table, since it may write again any time */
+static void rsock_rx_snapshot(struct rsock_ep *ep, u8 entry,
+			      u8 copy[RSOCK_SGE_LEN])
+{
+	u32 offset = entry * RSOCK_SGE_LEN;
+	const u64 *from;
+	u64 word[2];
+
+	rsock_buf_sync(&ep->buf, offset, RSOCK_SGE_LEN, true);
+	from = page_address(ep->buf.pages[0]) + offset;
+	word[0] = READ_ONCE(from[0]);
+	word[1] = READ_ONCE(from[1]);
+	memcpy(copy, word, sizeof(word));
+}
+
+static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
+{
+	u8 entry[RSOCK_SGE_LEN];
+	int fault;
+
+	fault = rsock_txwin_credit(&ep->tx.win, msg->value);
+	if (!fault && msg->sge) {
+		rsock_rx_snapshot(ep, ep->tx.win.next_entry, entry);
+		fault = rsock_txwin_grant(&ep->tx.win, entry);
+	}
+	return fault;
+}
+
+static void rsock_rx_ctrl(struct rsock_ep *ep, u32 code)
+{
+	switch (code) {
+	case RSOCK_CTRL_DISCONNECT:
+		ep->rx.disconnected = true;
+		WRITE_ONCE(ep->rx.eof, true);
+		ep->ops->readable(ep);
+		/* The peer's QP is gone: nothing that we send can arrive */
+		rsock_ep_kill_locked(ep, 0);
+		break;
+	case RSOCK_CTRL_SHUTDOWN:
+		if (ep->rx.eof)
+			break;
+		WRITE_ONCE(ep->rx.eof, true);
+		ep->ops->readable(ep);
+		break;
+	default:
+		break;
+	}
+}
+
+static int rsock_rx_message(struct rsock_ep *ep, struct ib_wc *wc)
+{
+	struct rsock_msg msg;
+	int fault;
+
+	if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM ||
+	    !(wc->wc_flags & IB_WC_WITH_IMM))
+		return RSOCK_FAULT_OPCODE;
+	fault = rsock_msg_decode(be32_to_cpu(wc->ex.imm_data), wc->byte_len,
+				 ep->cfg.iomap, &msg);
+	if (fault)
+		return fault;
+	switch (msg.op) {
+	case RSOCK_OP_DATA:
+		return rsock_rx_data(ep, msg.value);
+	case RSOCK_OP_SGL:
+		return rsock_rx_credit(ep, &msg);
+	case RSOCK_OP_IOMAP:
+		return rsock_rxwin_counted(&ep->rx.win);
+	default:
+		rsock_rx_ctrl(ep, msg.value);
+		return 0;
+	}
+}
+
+/* After a message: receives first, since credit promises them */
+static void rsock_rx_respond(struct rsock_ep *ep)
+{
+	if (ep->state != RSOCK_EP_OPEN)
+		return;
+	if (ep->rx.depth - ep->rx.posted >= RSOCK_RQ_BATCH &&
+	    rsock_rx_post(ep, RSOCK_RQ_BATCH)) {
+		rsock_ep_kill_locked(ep, EIO);
+		return;
+	}
+	rsock_rx_update(ep);
+	rsock_tx_push(ep);
+}
+
+/**
+ * rsock_recv_done() - a message arrived, or a receive failed
+ * @cq: completion queue
+ * @wc: what completed; only wr_cqe and status are valid if it failed
+ *
+ * Messages count until the QP is drained, so that nothing is lost that arrived
+ * before the end; those that follow a DISCONNECT do not. Context: softirq.
+ */
+void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rsock_ep *ep = container_of(wc->wr_cqe, struct rsock_ep,
+					   recv_cqe);
+	int fault;
+
+	spin_lock_bh(&ep->lock);
+	trace_rsock_recv_done(ep, wc);
+	ep->rx.posted--;
+	if (wc->status != IB_WC_SUCCESS) {
+		rsock_ep_kill_locked(ep, ECONNRESET);
+	} else if (!ep->rx.disconnected) {
+		/* The peer has our REP, even if its RTU is still on the way */
+		if (ep->state == RSOCK_EP_ACCEPT)
+			rsock_ep_opened(ep);
+		fault = rsock_rx_message(ep, wc);
+		if (fault)
+			rsock_ep_fault(ep, fault);
+		rsock_rx_respond(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+}
+
+/* Bytes to read, for sure: the lock orders them behind their count */
+static u32 rsock_rx_unread(struct rsock_ep *ep)
+{
+	u32 avail;
+
+	spin_lock_bh(&ep->lock);
+	avail = ep->rx.win.avail;
+	spin_unlock_bh(&ep->lock);
+	return avail;
+}
+
+/* The reader is done with bytes */
+static void rsock_rx_consume(struct rsock_ep *ep, u32 len)
+{
+	spin_lock_bh(&ep->lock);
+	rsock_rxwin_consume(&ep->rx.win, len);
+	rsock_rx_update(ep);
+	spin_unlock_bh(&ep->lock);
+}
+
+/*
+ * Copy up to @len bytes from @skip bytes into the unread part of the ring.
+ * With no @msg they are discarded. Returns how many, 0 if the copy faults.
+ */
+static u32 rsock_rx_copy(struct rsock_ep *ep, struct msghdr *msg, u32 skip,
+			 u32 len)
+{
+	const struct rsock_rxwin *w = &ep->rx.win;
+	u32 at = w->head + skip;
+
+	if (at >= w->size)
+		at -= w->size;
+	len = min(len, w->size - at);
+	if (!msg)
+		return len;
+	return rsock_buf_to_iter(&ep->buf, PAGE_SIZE + at, len,
+				 &msg->msg_iter);
+}
+
+/* Has the stream ended, or is there a reason not to wait for more? */
+static bool rsock_rx_ended(struct sock *sk, const struct rsock_ep *ep)
+{
+	return READ_ONCE(ep->rx.eof) || sk->sk_err ||
+	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE;
+}
+
+static int rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
+			 long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	sk_wait_event(sk, timeo, rsock_rx_avail(ep) > skip ||
+		      rsock_rx_ended(sk, ep), &wait);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return signal_pending(current) ? sock_intr_errno(*timeo) : 0;
+}
+
+/* Why is there nothing to read? Call only when there is not. */
+static int rsock_rx_error(struct sock *sk, const struct rsock_ep *ep)
+{
+	if (sock_flag(sk, SOCK_DONE) || READ_ONCE(ep->rx.eof))
+		return 0;
+	if (sk->sk_err)
+		return sock_error(sk);
+	if (sk->sk_shutdown & RCV_SHUTDOWN)
+		return 0;
+	return -ENOTCONN;
+}
+
+/**
+ * rsock_rx_recvmsg() - recv(2) and its kin
+ * @sk: socket, locked
+ * @msg: where to copy to
+ * @len: bytes wanted
+ * @flags: MSG_PEEK, MSG_WAITALL, MSG_TRUNC, MSG_DONTWAIT as for TCP
+ *
+ * Return: bytes, 0 at the end of the stream, or a negative errno.
+ */
+int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
+		     int flags)
+{
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	struct rsock_ep *ep = rsock_ep_get(rsock_sk(sk)->ep);
+	u32 target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
+	struct msghdr *to = flags & MSG_TRUNC ? NULL : msg;
+	u32 avail, skip, n;
+	size_t copied = 0;
+	int err = 0;
+
+	while (copied < len) {
+		skip = flags & MSG_PEEK ? copied : 0;
+		avail = rsock_rx_unread(ep);
+		if (avail > skip) {
+			n = rsock_rx_copy(ep, to, skip,
+					  min_t(size_t, len - copied,
+						avail - skip));
+			if (!n) {
+				err = -EFAULT;
+				break;
+			}
+			if (!(flags & MSG_PEEK))
+				rsock_rx_consume(ep, n);
+			copied += n;
+			continue;
+		}
+		/* A full ring is all that a peek can ever see */
+		if (copied >= target || avail == ep->rx.win.size)
+			break;
+		if (rsock_rx_ended(sk, ep)) {
+			/* Look again: bytes come before their end */
+			if (rsock_rx_unread(ep) > skip)
+				continue;
+			err = copied ? 0 : rsock_rx_error(sk, ep);
+			break;
+		}
+		err = -EAGAIN;
+		if (!timeo)
+			break;
+		err = rsock_rx_wait(sk, ep, skip, &timeo);
+		if (err)
+			break;
+	}
+	rsock_ep_put(ep);
+	return copied ?: err;
+}

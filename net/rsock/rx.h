@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_RX_H
+#define _RSOCK_RX_H
+
+#include "ep.h"
+
+struct msghdr;
+
+int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
+		     int flags);
+
+/* Bytes that can be read, as a hint: seen without ep->lock */
+static inline u32 rsock_rx_avail(const struct rsock_ep *ep)
+{
+	return READ_ONCE(ep->rx.win.avail);
+}
+
+#endif /* _RSOCK_RX_H */

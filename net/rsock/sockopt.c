@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Options, as a table. SOL_SOCKET is served by the core; an option that is not
+ * in the table is refused with ENOPROTOOPT.
+ */
+
+#include <linux/net.h>
+#include <net/sock.h>
+
+#include <linux/rsock.h>
+
+#include "rsock.h"
+
+/* Widest queue that rsockets lets one ask for */
+#define RSOCK_QSIZE_MIN		16
+#define RSOCK_QSIZE_MAX		0xfffe
+
+/**
+ * struct rsock_opt - one option that takes an int
+ * @level: of setsockopt(2)
+ * @name: of setsockopt(2)
+ * @min: smallest value; smaller ones are EINVAL
+ * @max: largest value; larger ones are EINVAL
+ * @before: can be set only until the socket connects, else EINVAL
+ * @set: store a valid value; NULL if the option can only be read. Socket locked
+ * @get: read it. Socket locked
+ */
+struct rsock_opt {
+	int level;
+	int name;
+	int min;
+	int max;
+	bool before;
+	void (*set)(struct rsock_sock *rs, int val);
+	int (*get)(const struct rsock_sock *rs);
+};
+
+static void set_sqsize(struct rsock_sock *rs, int val)
+{
+	rs->cfg.sq = val;
+}
+
+static int get_sqsize(const struct rsock_sock *rs)
+{
+	return rs->cfg.sq;
+}
+
+static void set_rqsize(struct rsock_sock *rs, int val)
+{
+	rs->cfg.rq = val;
+}
+
+static int get_rqsize(const struct rsock_sock *rs)
+{
+	return rs->cfg.rq;
+}
+
+static void set_inline(struct rsock_sock *rs, int val)
+{
+	rs->inline_size = val;
+}
+
+static int get_inline(const struct rsock_sock *rs)
+{
+	return rs->inline_size;
+}
+
+static void set_iomapsize(struct rsock_sock *rs, int val)
+{
+	rs->cfg.iomap = val;
+}
+
+static int get_iomapsize(const struct rsock_sock *rs)
+{
+	return rs->cfg.iomap;
+}
+
+static void set_nodelay(struct rsock_sock *rs, int val)
+{
+	rs->nodelay = val;
+}
+
+static int get_nodelay(const struct rsock_sock *rs)
+{
+	return rs->nodelay;
+}
+
+/* The path's MTU, or what rsockets says when there is no path */
+static int get_maxseg(const struct rsock_sock *rs)
+{
+	const struct rsock_ep *ep = rs->ep;
+	int mtu = 2048;
+
+	if (!ep)
+		return mtu;
+	spin_lock_bh((spinlock_t *)&ep->lock);
+	if (ep->state == RSOCK_EP_OPEN && ep->id->route.path_rec)
+		mtu = ib_mtu_enum_to_int(ep->id->route.path_rec->mtu);
+	spin_unlock_bh((spinlock_t *)&ep->lock);
+	return mtu;
+}
+
+static void set_v6only(struct rsock_sock *rs, int val)
+{
+	rs->v6only = val;
+}
+
+static int get_v6only(const struct rsock_sock *rs)
+{
+	return rs->v6only;
+}
+
+static const struct rsock_opt rsock_opts[] = {
+	{ SOL_RSOCK, RDMA_SQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, true,
+	  set_sqsize, get_sqsize },
+	{ SOL_RSOCK, RDMA_RQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, true,
+	  set_rqsize, get_rqsize },
+	{ SOL_RSOCK, RDMA_INLINE, 0, RSOCK_QSIZE_MAX, true,
+	  set_inline, get_inline },
+	{ SOL_RSOCK, RDMA_IOMAPSIZE, 0, RSOCK_IOMAP_MAX, true,
+	  set_iomapsize, get_iomapsize },
+	{ IPPROTO_TCP, TCP_NODELAY, INT_MIN, INT_MAX, false,
+	  set_nodelay, get_nodelay },
+	{ IPPROTO_TCP, TCP_MAXSEG, 0, 0, false, NULL, get_maxseg },
+	{ IPPROTO_IPV6, IPV6_V6ONLY, INT_MIN, INT_MAX, true,
+	  set_v6only, get_v6only },
+};
+
+static const struct rsock_opt *rsock_opt_find(int level, int name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rsock_opts); i++)
+		if (rsock_opts[i].level == level && rsock_opts[i].name == name)
+			return &rsock_opts[i];
+	return NULL;
+}
+
+int rsock_setsockopt(struct socket *sock, int level, int optname,
+		     sockptr_t optval, unsigned int optlen)
+{
+	const struct rsock_opt *opt = rsock_opt_find(level, optname);
+	struct sock *sk = sock->sk;
+	int val, err = 0;
+
+	if (!opt || !opt->set)
+		return -ENOPROTOOPT;
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	if (val < opt->min || val > opt->max)
+		return -EINVAL;
+	lock_sock(sk);
+	if (opt->before && sk->sk_state != TCP_CLOSE &&
+	    sk->sk_state != TCP_LISTEN)
+		err = -EINVAL;
+	else
+		opt->set(rsock_sk(sk), val);
+	release_sock(sk);
+	return err;
+}
+
+int rsock_getsockopt(struct socket *sock, int level, int optname,
+		     char __user *optval, int __user *optlen)
+{
+	const struct rsock_opt *opt = rsock_opt_find(level, optname);
+	struct sock *sk = sock->sk;
+	int len, val;
+
+	if (!opt)
+		return -ENOPROTOOPT;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	lock_sock(sk);
+	val = opt->get(rsock_sk(sk));
+	release_sock(sk);
+	len = min_t(int, len, sizeof(val));
+	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send queue: slots, signalling, completions, and control messages.
+ *
+ * Slots are reserved for control messages, so that credit can be returned
+ * however much data waits. A completion costs more than the work request that
+ * it belongs to, so that only every so many are asked for: a quarter of the
+ * queue, half of the control slots, or when the caller needs to know.
+ */
+
+#include "ep.h"
+
+#include <linux/slab.h>
+
+#include "trace.h"
+
+int rsock_sq_init(struct rsock_sq *sq, u16 depth)
+{
+	sq->depth = depth;
+	sq->marks = kcalloc(depth, sizeof(*sq->marks), GFP_KERNEL_ACCOUNT);
+	return sq->marks ? 0 : -ENOMEM;
+}
+
+void rsock_sq_free(struct rsock_sq *sq)
+{
+	kfree(sq->marks);
+	sq->marks = NULL;
+}
+
+/* May a data message be posted? */
+bool rsock_sq_has_room(const struct rsock_sq *sq)
+{
+	return sq->posted - sq->done < sq->depth - RSOCK_SQ_CTRL;
+}
+
+/* May a control message be posted? */
+bool rsock_sq_has_ctrl(const struct rsock_sq *sq)
+{
+	return sq->ctrl_posted - sq->ctrl_done < RSOCK_SQ_CTRL &&
+	       sq->posted - sq->done < sq->depth;
+}
+
+static bool rsock_sq_signal(const struct rsock_sq *sq)
+{
+	const struct rsock_sq_mark *last;
+	u32 ctrl_seen = sq->ctrl_done;
+
+	if (sq->nr_marks) {
+		last = &sq->marks[(sq->mark_head + sq->nr_marks - 1) %
+				  sq->depth];
+		ctrl_seen = last->ctrl;
+	}
+	return sq->unsig >= sq->depth / 4 ||
+	       sq->ctrl_posted - ctrl_seen >= RSOCK_SQ_CTRL / 2;
+}
+
+static void rsock_sq_mark(struct rsock_sq *sq)
+{
+	u16 at = (sq->mark_head + sq->nr_marks++) % sq->depth;
+
+	sq->marks[at].seq = sq->posted;
+	sq->marks[at].ctrl = sq->ctrl_posted;
+	sq->unsig = 0;
+	sq->unsig_bytes = 0;
+}
+
+/**
+ * rsock_sq_post() - post one work request
+ * @ep: endpoint in state OPEN with a free slot, ep->lock held
+ * @wr: work request; wr_cqe and signalling are filled in here
+ * @bytes: of stream data in it
+ * @force_signal: a completion is wanted for this one
+ *
+ * A failure to post kills the endpoint.
+ */
+void rsock_sq_post(struct rsock_ep *ep, struct ib_rdma_wr *wr, u32 bytes,
+		   bool force_signal)
+{
+	struct rsock_sq *sq = &ep->sq;
+	int err;
+
+	lockdep_assert_held(&ep->lock);
+	sq->posted++;
+	sq->unsig++;
+	sq->unsig_bytes += bytes;
+	wr->wr.wr_cqe = &ep->send_cqe;
+	if (force_signal || rsock_sq_signal(sq)) {
+		wr->wr.send_flags |= IB_SEND_SIGNALED;
+		rsock_sq_mark(sq);
+	}
+	trace_rsock_post(ep, wr, sq->posted);
+	err = ib_post_send(ep->qp, &wr->wr, NULL);
+	if (err)
+		rsock_ep_kill_locked(ep, -err);
+}
+
+/**
+ * rsock_sq_post_ctrl() - post a control message
+ * @ep: endpoint in state OPEN, rsock_sq_has_ctrl(), ep->lock held
+ * @msg: the immediate
+ * @addr: where at the peer to write @payload
+ * @key: its remote key
+ * @payload: copied; NULL for none
+ * @len: of the payload, at most RSOCK_CTRL_BUF; 0 for none
+ * @force_signal: a completion is wanted
+ */
+void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
+			const void *payload, u32 len, bool force_signal)
+{
+	u32 slot = ep->sq.ctrl_posted++ % RSOCK_SQ_CTRL * RSOCK_CTRL_BUF;
+	struct ib_sge sge = {
+		.addr = ep->ctrl_dma + slot,
+		.length = len,
+		.lkey = ep->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+		.wr.ex.imm_data = cpu_to_be32(msg),
+		.wr.sg_list = &sge,
+		.wr.num_sge = len ? 1 : 0,
+		.remote_addr = addr,
+		.rkey = key,
+	};
+
+	if (len) {
+		memcpy(ep->ctrl + slot, payload, len);
+		ib_dma_sync_single_for_device(ep->qp->device, sge.addr, len,
+					      DMA_TO_DEVICE);
+	}
+	rsock_sq_post(ep, &wr, 0, force_signal);
+}
+
+static int rsock_wc_errno(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return ETIMEDOUT;
+	case IB_WC_LOC_LEN_ERR:
+	case IB_WC_LOC_QP_OP_ERR:
+	case IB_WC_LOC_PROT_ERR:
+		return EIO;
+	default:
+		return ECONNRESET;
+	}
+}
+
+/**
+ * rsock_send_done() - a signalled work request completed, or any one failed
+ * @cq: completion queue
+ * @wc: what completed; only wr_cqe and status are valid if it failed
+ *
+ * Context: softirq.
+ */
+void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rsock_ep *ep = container_of(wc->wr_cqe, struct rsock_ep,
+					   send_cqe);
+	struct rsock_sq *sq = &ep->sq;
+	LIST_HEAD(done);
+
+	spin_lock_bh(&ep->lock);
+	trace_rsock_send_done(ep, wc, sq->done);
+	if (wc->status != IB_WC_SUCCESS) {
+		rsock_ep_kill_locked(ep, rsock_wc_errno(wc->status));
+	} else {
+		sq->done = sq->marks[sq->mark_head].seq;
+		sq->ctrl_done = sq->marks[sq->mark_head].ctrl;
+		sq->mark_head = (sq->mark_head + 1) % sq->depth;
+		sq->nr_marks--;
+		rsock_tx_complete(ep, &done);
+		rsock_rx_update(ep);
+		rsock_tx_push(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+	rsock_tx_free_list(&done);
+}
