@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzz target: messages and SGL entries. The input is, all big endian:
+ * immediate (4), written length (4), what to make of that length (1), slots of
+ * our iomap table (2), SGL entry (16).
+ */
+
+#include "fuzz.h"
+
+static int verdict(u32 imm, u32 len, u16 slots)
+{
+	u32 value = imm % 0x20000000;
+
+	switch (imm / 0x20000000) {
+	case 0:
+		return value && value == len ? 0 : RSOCK_FAULT_LENGTH;
+	case 4:
+		return len == 0 || len == 16 ? 0 : RSOCK_FAULT_LENGTH;
+	case 6:
+		if (len != 24)
+			return RSOCK_FAULT_LENGTH;
+		return value < slots ? 0 : RSOCK_FAULT_IOMAP;
+	case 7:
+		return len ? RSOCK_FAULT_LENGTH : 0;
+	}
+	return RSOCK_FAULT_OP;
+}
+
+/* Mostly a length that some message may have */
+static u32 likely_len(u32 imm, u32 len, u8 mode)
+{
+	switch (mode % 8) {
+	case 0:
+	case 1:
+		return imm % 0x20000000;
+	case 2:
+		return 0;
+	case 3:
+		return RSOCK_SGE_LEN;
+	case 4:
+		return RSOCK_IOMAP_LEN;
+	case 5:
+		return imm;
+	}
+	return len;
+}
+
+static void check_msg(u32 imm, u32 len, u16 slots)
+{
+	struct rsock_msg msg = { .op = 0xa5, .value = 0xa5a5a5a5 };
+	u32 op = imm / 0x20000000;
+	u32 value = imm % 0x20000000;
+	int fault;
+
+	fault = rsock_msg_decode(imm, len, slots, &msg);
+	require_eq(fault, verdict(imm, len, slots), "fault");
+	if (fault) {
+		require_eq(msg.op, 0xa5, "op untouched");
+		require_eq(msg.sge, false, "sge untouched");
+		require_eq(msg.value, 0xa5a5a5a5, "value untouched");
+		return;
+	}
+	if (op == 4)
+		value %= 0x10000;
+	require_eq(msg.op, op, "op");
+	require_eq(msg.sge, op == 4 && len == 16, "sge");
+	require_eq(msg.value, value, "value");
+	require_eq(rsock_msg_encode(msg.op, msg.value), op * 0x20000000 + value,
+		   "encoded");
+}
+
+static void check_sge(const u8 *entry)
+{
+	const struct rsock_sge untouched = { 1, 2, 3 };
+	struct rsock_sge raw, sge = untouched;
+	u8 out[RSOCK_SGE_LEN], swapped[RSOCK_SGE_LEN];
+	int fault, i;
+
+	memcpy(&raw.addr, entry, 8);
+	memcpy(&raw.key, entry + 8, 4);
+	memcpy(&raw.len, entry + 12, 4);
+	fault = rsock_sge_decode(entry, &sge);
+	require_eq(fault, raw.len && fits(raw.addr, raw.len) ? 0 :
+		   RSOCK_FAULT_SGE, "sge fault");
+	require_sge(&sge, fault ? &untouched : &raw, "sge");
+
+	rsock_sge_encode(&raw, false, out);
+	require(!memcmp(out, entry, sizeof(out)), "encodes the same");
+	rsock_sge_encode(&raw, true, swapped);
+	for (i = 0; i < 16; i++)
+		require_eq(swapped[i], entry[i < 8 ? 7 - i : i < 12 ? 19 - i :
+			   27 - i], "swapped byte");
+}
+
+int fuzz_one(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	u32 imm = input_get(&in, 4);
+	u32 len = input_get(&in, 4);
+	u8 mode = input_get(&in, 1);
+	u16 slots = input_get(&in, 2);
+	u8 *entry = malloc(RSOCK_SGE_LEN);	/* its bounds are watched */
+	int i;
+
+	for (i = 0; i < RSOCK_SGE_LEN; i++)
+		entry[i] = input_get(&in, 1);
+	check_msg(imm, likely_len(imm, len, mode), slots);
+	check_sge(entry);
+	free(entry);
+	return 0;
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzz target: both windows, driven by a peer that does what it likes and by a
+ * user of ours that keeps to the rules of win.h.
+ *
+ * Beside each window runs an account of the same events, in 64-bit numbers
+ * that never wrap: positions in the stream, and messages since the start. What
+ * the window says and does must agree with it at every step.
+ */
+
+#include "fuzz.h"
+#include "win.h"
+
+/**
+ * struct tx_account - what the peer allowed us
+ * @sent: messages
+ * @limit: messages that may be sent in all
+ * @grants: open buffers, oldest first
+ * @nr_grants: how many
+ * @entries: grants that came through our table
+ */
+struct tx_account {
+	u64 sent;
+	u64 limit;
+	struct rsock_sge grants[2];
+	u32 nr_grants;
+	u64 entries;
+};
+
+/**
+ * struct rx_account - what we allowed the peer
+ * @size: of the ring
+ * @credits: messages that the peer may be ahead
+ * @table: entries of the peer's table
+ * @read: bytes consumed
+ * @arrived: bytes arrived
+ * @ends: stream positions where the open grants end, oldest first
+ * @nr_grants: open grants
+ * @granted: bytes granted in all, the end of the last grant
+ * @msgs: messages arrived
+ * @limit: messages that may arrive in all, as the peer was told
+ * @updates: grants that went through the peer's table
+ */
+struct rx_account {
+	u64 size;
+	u64 credits;
+	u64 table;
+	u64 read;
+	u64 arrived;
+	u64 ends[2];
+	u32 nr_grants;
+	u64 granted;
+	u64 msgs;
+	u64 limit;
+	u64 updates;
+};
+
+struct sides {
+	struct rsock_txwin tx;
+	struct tx_account txa;
+	struct rsock_rxwin rx;
+	struct rx_account rxa;
+};
+
+static void tx_compare(const struct rsock_txwin *w, const struct tx_account *a)
+{
+	u64 room = 0;
+	u32 i;
+
+	require_eq(w->seq, a->sent % 0x10000, "tx seq");
+	require_eq(w->limit, a->limit % 0x10000, "tx limit");
+	require(a->sent <= a->limit, "sent within limit");
+	require_eq(w->nr_grants, a->nr_grants, "tx grants");
+	require_eq(w->next_entry, (a->entries + 1) % 2, "tx next entry");
+	for (i = 0; i < a->nr_grants; i++) {
+		require_sge(&w->grants[i], &a->grants[i], "tx grant");
+		require(w->grants[i].len, "tx grant not empty");
+		require(fits(w->grants[i].addr, w->grants[i].len),
+			"tx grant within the address space");
+	}
+	if (a->sent < a->limit && a->nr_grants)
+		room = a->grants[0].len;
+	if (room > 0x1fffffff)
+		room = 0x1fffffff;
+	require_eq(rsock_txwin_room(w), room, "room");
+}
+
+static void tx_credit(struct sides *s, u16 limit)
+{
+	struct tx_account *a = &s->txa;
+	u64 abs = a->sent + (u16)(limit - a->sent);
+	bool ok = abs >= a->limit && abs - a->sent < 0xffff;
+
+	require_eq(rsock_txwin_credit(&s->tx, limit),
+		   ok ? 0 : RSOCK_FAULT_CREDIT, "credit");
+	if (ok)
+		a->limit = abs;
+}
+
+static void tx_grant(struct sides *s, const struct rsock_sge *sge)
+{
+	struct tx_account *a = &s->txa;
+	u8 entry[RSOCK_SGE_LEN];
+	int want = 0;
+
+	memcpy(entry, &sge->addr, 8);
+	memcpy(entry + 8, &sge->key, 4);
+	memcpy(entry + 12, &sge->len, 4);
+	if (a->nr_grants == 2)
+		want = RSOCK_FAULT_GRANT;
+	else if (!sge->len || !fits(sge->addr, sge->len))
+		want = RSOCK_FAULT_SGE;
+	require_eq(rsock_txwin_grant(&s->tx, entry), want, "grant");
+	if (want)
+		return;
+	a->grants[a->nr_grants++] = *sge;
+	a->entries++;
+}
+
+static void tx_take(struct sides *s, u32 n)
+{
+	u32 room = rsock_txwin_room(&s->tx);
+	struct tx_account *a = &s->txa;
+	struct rsock_sge to, want;
+
+	if (!room)
+		return;
+	want = a->grants[0];
+	want.len = n % room + 1;
+	rsock_txwin_take(&s->tx, want.len, &to);
+	require_sge(&to, &want, "where to");
+	a->sent++;
+	a->grants[0].addr += to.len;
+	a->grants[0].len -= to.len;
+	if (!a->grants[0].len) {
+		a->grants[0] = a->grants[1];
+		a->nr_grants--;
+	}
+}
+
+static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
+{
+	u64 from = a->arrived;
+	u32 i;
+
+	require_eq(w->size, a->size, "rx size");
+	require_eq(w->head, a->read % a->size, "rx head");
+	require_eq(w->avail, a->arrived - a->read, "rx avail");
+	require_eq(w->granted, a->granted - a->arrived, "rx granted");
+	require(a->granted - a->read <= a->size, "rx fits into the ring");
+	require_eq(w->nr_grants, a->nr_grants, "rx grants");
+	require(w->nr_grants <= 2, "no third grant");
+	for (i = 0; i < a->nr_grants; i++) {
+		require_eq(w->grants[i], a->ends[i] - from, "rx grant");
+		require(w->grants[i], "rx grant not empty");
+		from = a->ends[i];
+	}
+	require_eq(from, a->granted, "end of rx grants");
+	require_eq(w->seq, a->msgs % 0x10000, "rx seq");
+	require_eq((u16)(w->told + w->credits), a->limit % 0x10000, "rx limit");
+	require(a->msgs <= a->limit, "arrived within limit");
+	require_eq(w->entry, (a->updates + 1) % a->table, "rx entry");
+	require_eq(rsock_rxwin_credit_due(w),
+		   2 * (a->msgs + a->credits - a->limit) >= a->credits,
+		   "credit due");
+}
+
+static void rx_data(struct sides *s, u32 len)
+{
+	struct rx_account *a = &s->rxa;
+	u32 off = 0xa5a5a5a5;
+	int want = 0;
+
+	if (!a->nr_grants || len > a->ends[0] - a->arrived)
+		want = RSOCK_FAULT_OVERRUN;
+	else if (a->msgs == a->limit)
+		want = RSOCK_FAULT_FLOOD;
+	require_eq(rsock_rxwin_data(&s->rx, len, &off), want, "data");
+	if (want)
+		return;
+	require_eq(off, a->arrived % a->size, "offset of data");
+	require((u64)off + len <= a->size, "data does not wrap");
+	a->msgs++;
+	a->arrived += len;
+	if (a->arrived == a->ends[0]) {
+		a->ends[0] = a->ends[1];
+		a->nr_grants--;
+	}
+}
+
+static void rx_counted(struct sides *s)
+{
+	struct rx_account *a = &s->rxa;
+	int want = a->msgs == a->limit ? RSOCK_FAULT_FLOOD : 0;
+
+	require_eq(rsock_rxwin_counted(&s->rx), want, "counted");
+	if (!want)
+		a->msgs++;
+}
+
+static void rx_consume(struct sides *s, u32 n)
+{
+	struct rx_account *a = &s->rxa;
+	u64 unread = a->arrived - a->read;
+
+	n = n % (unread + 1);
+	rsock_rxwin_consume(&s->rx, n);
+	a->read += n;
+}
+
+static void rx_grant(struct sides *s, u32 n)
+{
+	struct rx_account *a = &s->rxa;
+	u64 room = a->size - (a->granted - a->read);
+	u64 to_end = a->size - a->granted % a->size;
+	u32 off = 0xa5a5a5a5;
+
+	if (room > to_end)
+		room = to_end;
+	if (a->nr_grants == 2)
+		room = 0;
+	require_eq(rsock_rxwin_grantable(&s->rx, &off), room, "grantable");
+	if (!room)
+		return;
+	require_eq(off, a->granted % a->size, "offset of grant");
+	n = n % room + 1;
+	require_eq(rsock_rxwin_grant(&s->rx, n), (a->updates + 1) % a->table,
+		   "entry");
+	a->updates++;
+	a->granted += n;
+	a->ends[a->nr_grants++] = a->granted;
+}
+
+static void rx_tell(struct sides *s)
+{
+	struct rx_account *a = &s->rxa;
+
+	a->limit = a->msgs + a->credits;
+	require_eq(rsock_rxwin_tell(&s->rx), a->limit % 0x10000, "limit told");
+}
+
+static void start(struct sides *s, struct input *in)
+{
+	struct rsock_conn peer = {
+		.credits = input_get(in, 2),
+		.sgl = { 0, 0, 2 + input_get(in, 1) % 63 },
+		.buf = { input_get(in, 8), input_get(in, 4),
+			 input_get(in, 4) },
+	};
+	u32 size = input_get(in, 4) % 0x80000000U + 1;
+	u32 first;
+	u16 credits;
+
+	if (input_get(in, 1) & 1)
+		size = size % 64 + 1;
+	first = input_get(in, 4) % size + 1;
+	credits = input_get(in, 2) % 0xfffe + 1;
+	if (!peer.buf.len || !fits(peer.buf.addr, peer.buf.len)) {
+		peer.buf.addr = 0;
+		peer.buf.len = 1;
+	}
+	s->txa = (struct tx_account){
+		.limit = peer.credits,
+		.grants = { peer.buf },
+		.nr_grants = 1,
+	};
+	s->rxa = (struct rx_account){
+		.size = size,
+		.credits = credits,
+		.table = peer.sgl.len,
+		.ends = { first },
+		.nr_grants = 1,
+		.granted = first,
+		.limit = credits,
+	};
+	rsock_txwin_init(&s->tx, &peer);
+	rsock_rxwin_init(&s->rx, size, first, credits);
+	rsock_rxwin_peer(&s->rx, &peer);
+}
+
+/* As if so many messages had passed each way, to get near 2^16 */
+static void skip(struct sides *s, u16 n)
+{
+	s->tx.seq += n;
+	s->tx.limit += n;
+	s->txa.sent += n;
+	s->txa.limit += n;
+	s->rx.seq += n;
+	s->rx.told += n;
+	s->rxa.msgs += n;
+	s->rxa.limit += n;
+}
+
+/* Many small steps at once */
+static void burst(struct sides *s, u8 n)
+{
+	while (n--) {
+		tx_take(s, 0);
+		rx_counted(s);
+	}
+}
+
+static void step(struct sides *s, struct input *in)
+{
+	struct rsock_sge sge;
+
+	switch (input_get(in, 1) % 16) {
+	case 0:
+		tx_credit(s, input_get(in, 2));
+		break;
+	case 1:		/* near what is right */
+		tx_credit(s, s->tx.limit + (signed char)input_get(in, 1));
+		break;
+	case 2:		/* near what is too far */
+		tx_credit(s, s->tx.seq + (signed char)input_get(in, 1));
+		break;
+	case 3:
+		sge = (struct rsock_sge){ input_get(in, 8), input_get(in, 4),
+					  input_get(in, 4) };
+		tx_grant(s, &sge);
+		break;
+	case 4:
+		sge = (struct rsock_sge){ input_get(in, 2), 1,
+					  input_get(in, 1) };
+		tx_grant(s, &sge);
+		break;
+	case 5:
+		tx_take(s, input_get(in, 4));
+		break;
+	case 6:		/* all of it */
+		tx_take(s, rsock_txwin_room(&s->tx) - 1);
+		break;
+	case 7:
+		rx_data(s, input_get(in, 4));
+		break;
+	case 8:		/* near what is right */
+		rx_data(s, s->rx.grants[0] + (signed char)input_get(in, 1));
+		break;
+	case 9:
+		rx_data(s, input_get(in, 1));
+		break;
+	case 10:
+		rx_counted(s);
+		break;
+	case 11:
+		rx_consume(s, input_get(in, 4));
+		break;
+	case 12:	/* all of it */
+		rx_consume(s, s->rx.avail);
+		break;
+	case 13:
+		rx_grant(s, input_get(in, 4));
+		break;
+	case 14:
+		rx_tell(s);
+		break;
+	case 15:
+		burst(s, input_get(in, 1));
+		break;
+	}
+}
+
+int fuzz_one(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	struct sides s;
+
+	start(&s, &in);
+	skip(&s, input_get(&in, 2));
+	do {
+		tx_compare(&s.tx, &s.txa);
+		rx_compare(&s.rx, &s.rxa);
+		step(&s, &in);
+	} while (in.size);
+	tx_compare(&s.tx, &s.txa);
+	rx_compare(&s.rx, &s.rxa);
+	return 0;
+}
