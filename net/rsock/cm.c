@@ -22,6 +22,8 @@
 
 #include "cm.h"
 
+#include <net/addrconf.h>
+#include <net/route.h>
 #include <net/sock.h>
 #include <rdma/ib_cm.h>
 
@@ -46,6 +48,19 @@ static int rsock_cm_errno(int err)
 	default:
 		return err;
 	}
+}
+
+/* Is it a wildcard, or an address of this host? */
+static bool rsock_addr_is_ours(struct net *net, const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	if (addr->sa_family == AF_INET)
+		return !in->sin_addr.s_addr ||
+		       inet_addr_type(net, in->sin_addr.s_addr) == RTN_LOCAL;
+	return ipv6_addr_any(&in6->sin6_addr) ||
+	       ipv6_chk_addr(net, &in6->sin6_addr, NULL, 0);
 }
 
 /**
@@ -85,7 +100,8 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 	err = rdma_bind_addr(ep->id, addr);
 	switch (err) {
 	case -EADDRNOTAVAIL:
-		return -EADDRINUSE;	/* how rdma_cm says it of wildcards */
+		/* Also how rdma_cm says that a wildcard is in the way */
+		return rsock_addr_is_ours(ep->net, addr) ? -EADDRINUSE : err;
 	case -ENODEV:
 		return -EADDRNOTAVAIL;
 	default:
@@ -274,13 +290,22 @@ void rsock_cm_registered(struct rsock_ep *ep)
 }
 
 /**
+ * rsock_cm_established() - tell rdma_cm what a message has told us
+ * @ep: endpoint that opened before the peer's RTU came. Context: work
+ *
+ * So that it ends the connection with a DREQ, even if the RTU is lost.
+ */
+void rsock_cm_established(struct rsock_ep *ep)
+{
+	rdma_notify(ep->id, IB_EVENT_COMM_EST);
+}
+
+/**
  * rsock_ep_opened() - the connection is established
  * @ep: endpoint, ep->lock held; no change unless it was about to be
  */
 void rsock_ep_opened(struct rsock_ep *ep)
 {
-	if (ep->state == RSOCK_EP_ACCEPT)
-		rdma_notify(ep->id, IB_EVENT_COMM_EST);
 	if (!rsock_ep_set_state(ep, RSOCK_EP_OPEN))
 		return;
 	ep->ops->connected(ep);
@@ -315,8 +340,6 @@ static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		return event->status ?: -ECONNABORTED;
-	case RDMA_CM_EVENT_REJECTED:
-		return -ECONNREFUSED;
 	default:
 		return 0;
 	}
@@ -335,6 +358,13 @@ static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	switch (event->event) {
 	case RDMA_CM_EVENT_DISCONNECTED:
 		rsock_ep_kill(ep, ECONNRESET);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		/* Also comes late: the peer gave up before our RTU came */
+		if (rsock_ep_is_open(ep))
+			rsock_ep_kill(ep, ECONNRESET);
+		else
+			rsock_cm_failed(ep, -ECONNREFUSED);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);

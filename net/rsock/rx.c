@@ -224,8 +224,10 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		rsock_ep_kill_locked(ep, ECONNRESET);
 	} else if (!ep->rx.disconnected) {
 		/* The peer has our REP, even if its RTU is still on the way */
-		if (ep->state == RSOCK_EP_ACCEPT)
+		if (ep->state == RSOCK_EP_ACCEPT) {
 			rsock_ep_opened(ep);
+			rsock_ep_queue_work(ep);
+		}
 		fault = rsock_rx_message(ep, wc);
 		if (fault)
 			rsock_ep_fault(ep, fault);
@@ -343,7 +345,7 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			continue;
 		}
 		/* A full ring is all that a peek can ever see */
-		if (copied >= target || avail == ep->rx.win.size)
+		if (copied >= target || (avail && avail == ep->rx.win.size))
 			break;
 		if (rsock_rx_ended(sk, ep)) {
 			/* Look again: bytes come before their end */

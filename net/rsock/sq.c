@@ -68,7 +68,7 @@ static void rsock_sq_mark(struct rsock_sq *sq)
  * rsock_sq_post() - post one work request
  * @ep: endpoint in state OPEN with a free slot, ep->lock held
  * @wr: work request; wr_cqe and signalling are filled in here
- * @bytes: of stream data in it
+ * @bytes: send buffer that its completion gives back
  * @force_signal: a completion is wanted for this one
  *
  * A failure to post kills the endpoint.

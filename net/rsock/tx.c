@@ -127,11 +127,14 @@ static int rsock_txmsg_sges(struct rsock_ep *ep, const struct rsock_txmsg *m,
 	return n;
 }
 
-/* Is a completion wanted, so that memory comes back before the sender waits? */
-static bool rsock_tx_signal(const struct rsock_ep *ep, u32 len)
+/*
+ * Is a completion wanted, so that memory comes back before the sender waits?
+ * @frees is what the completion gives back.
+ */
+static bool rsock_tx_signal(const struct rsock_ep *ep, u32 frees)
 {
 	return ep->tx.gathered ||
-	       ep->sq.unsig_bytes + len >= READ_ONCE(ep->sk->sk_sndbuf) / 4;
+	       ep->sq.unsig_bytes + frees >= READ_ONCE(ep->sk->sk_sndbuf) / 4;
 }
 
 static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room)
@@ -142,18 +145,19 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room)
 		.wr.sg_list = sge,
 	};
 	struct rsock_sge to;
-	u32 len;
+	u32 len, frees;
 
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
 	rsock_txwin_take(&ep->tx.win, len, &to);
 	wr.remote_addr = to.addr;
 	wr.rkey = to.key;
 	wr.wr.ex.imm_data = cpu_to_be32(rsock_msg_encode(RSOCK_OP_DATA, len));
-	rsock_sq_post(ep, &wr, len, rsock_tx_signal(ep, len));
-	ep->tx.gathered = false;
-
 	m->posted += len;
-	if (m->posted == m->len) {
+	/* A message is freed as a whole, when its last byte has arrived */
+	frees = m->posted == m->len ? m->len : 0;
+	rsock_sq_post(ep, &wr, frees, rsock_tx_signal(ep, frees));
+	ep->tx.gathered = false;
+	if (frees) {
 		m->end_seq = ep->sq.posted;
 		list_move_tail(&m->node, &ep->tx.sent);
 	}
