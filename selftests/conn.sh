@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Many connections: at once, and one after the other. Nothing of them is left
+# afterwards: no QP, no cm_id, no module reference.
+#
+# Guest: m=2048 t=900
+# Kernels: all
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/topo.sh
+. "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/sock_lib.sh
+. "$(dirname "$0")/sock_lib.sh"
+
+# stress NAME ARGS: what the program prints is worth seeing.
+stress() {
+	local name=$1 status
+	shift
+	"$PROGRAMS/conn_stress" "$@" 2>&1 | sed 's/^/# /'
+	status=${PIPESTATUS[0]}
+	result "$status" "$name"
+}
+
+# QP 1 of a device is there for ever, for the connection manager.
+no_qps() {
+	! rdma resource show qp | grep -v 'type GSI\|type SMI' | grep -q 'lqpn'
+}
+
+no_cm_ids() {
+	! rdma resource show cm_id | grep -q 'cm-idn'
+}
+
+nothing_left() {
+	check "no QP is left" busywait 70 no_qps
+	check "no cm_id is left" busywait 70 no_cm_ids
+}
+
+open=1000 cycles=1000
+is_debug && open=150 cycles=150
+[ -z "${FULL:-}" ] || cycles=$((cycles * 10))
+
+load_rsock
+topo_wire
+sock_env
+stress "$open connections open at once" -n $open -m 0
+stress "$cycles connections, one at a time" -n 0 -m $cycles -p 1 -b 100
+stress "$cycles connections, 16 at a time" -n 0 -m $cycles -p 16 -b 5000
+stress "IPv6" -6 -n 20 -m 50
+nothing_left
+topo_down
+topo_self
+sock_env
+stress "a device that talks to itself" -n 100 -m 100
+nothing_left
+topo_down
+unload_rsock
+finish

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A device goes away under sockets that are in use: the removal ends soon,
+# every call that blocks returns, the sockets live on as sockets, and new
+# connections work once there is a device again.
+#
+# Guest: m=1536 t=600
+# Kernels: all
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/topo.sh
+. "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/sock_lib.sh
+. "$(dirname "$0")/sock_lib.sh"
+
+LIMIT=60
+is_debug && LIMIT=180
+
+# removal NAME COMMAND...: under sockets whose calls block.
+removal() {
+	local name=$1 ready=$OUT/ready pid status
+	shift
+	rm -f "$ready"
+	background timeout $((LIMIT * 3)) "$PROGRAMS/conn_stress" --hold "${HELD:-18}" \
+		--ready "$ready" >"$OUT/hold.log" 2>&1
+	pid=$!
+	if ! busywait $LIMIT test -e "$ready"; then
+		note "$(cat "$OUT/hold.log")"
+		stop $pid
+		not_ok "$name: sockets are held"
+		return
+	fi
+	check "$name: in bounded time" timeout $LIMIT "$@"
+	wait $pid
+	status=$?
+	note "$(sort "$OUT/hold.log" | uniq -c)"
+	result $status "$name: every call returns"
+}
+
+works() {
+	"$PROGRAMS/conn_stress" -n 5 -m 20 -p 2
+}
+
+load_rsock
+for device in A B; do
+	topo_wire
+	sock_env
+	check "connections work, round $device" works
+	[ $device = A ] && rdma=$ADEV net=$ANET || rdma=$BDEV net=$BNET
+	removal "rdma link del $rdma" rdma link del "$rdma"
+	check "device comes back" rdma link add "$rdma" type "$RDMA_DRIVER" netdev "$net"
+	busywait 5 gid_known rdma0 "$A4"
+	busywait 5 gid_known rdma1 "$B4"
+	check "connections work again" works
+	topo_down
+done
+
+topo_self
+sock_env
+removal "the only device is removed" rdma link del "$ADEV"
+topo_down
+
+topo_self
+sock_env
+removal "its network device is removed" ip link del "$ANET"
+topo_down
+
+unload_rsock
+finish

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The socket tests with TCP over loopback: TCP passes all of them, so they
+# test for what programs are used to.
+#
+# Kernels: host
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+export RSOCK_TEST_FAMILY=tcp
+for program in sock_api_test stream_test close_test poll_test opt_test; do
+	run_check $program
+done
+check "conn_stress" "$PROGRAMS/conn_stress" -n 200 -m 500
+finish

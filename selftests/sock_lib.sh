@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For the scripts that run the socket tests; source it after topo.sh.
+
+# Stock kernels run under emulation, debug kernels check everything.
+if is_debug; then
+	export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
+else
+	export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-4}
+fi
+
+# Tell the programs about the topology that is up.
+sock_env() {
+	export RSOCK_TEST_FAMILY=${FAMILY:-22}
+	export RSOCK_SERVER4=$B4 RSOCK_CLIENT4=$A4
+	export RSOCK_SERVER6=$B6 RSOCK_CLIENT6=$A6
+	# Link-local addresses of two ends in one kernel do not take the wire.
+	if [ "$ADEV" = "$BDEV" ]; then
+		export RSOCK_LL6=$BLL
+	else
+		unset RSOCK_LL6
+	fi
+}
+
+# run_everywhere PROGRAM: over the wire, and with a device that talks to
+# itself; TOPO=wire or TOPO=self for only one of them.
+run_everywhere() {
+	local topo
+	load_rsock
+	for topo in ${TOPO:-wire self}; do
+		note "topology: $topo"
+		"topo_$topo"
+		sock_env
+		run_check "$1"
+		topo_down
+	done
+	unload_rsock
+	finish
+}
