@@ -19,14 +19,15 @@
 SHIM=$PROGRAMS/rsockets_shim.so
 PORT=7500
 
-# as user|kernel COMMAND...
+# as user|kernel COMMAND...: in place of the shell, which "stop" would end in
+# place of the command otherwise
 as() {
 	local kind=$1
 	shift
 	if [ "$kind" = kernel ]; then
-		env LD_PRELOAD="$SHIM" "$@"
+		exec env LD_PRELOAD="$SHIM" "$@"
 	else
-		"$@"
+		exec "$@"
 	fi
 }
 
@@ -56,7 +57,7 @@ rstream_case() {
 	background as "$server" timeout 120 rstream "${family[@]}" -b "$saddr" -p $PORT "$@" -T v >"$OUT/server.log" 2>&1
 	pid=$!
 	busywait 20 rdma_listening $PORT || note "the server does not listen"
-	as "$client" timeout 120 rstream "${family[@]}" -s "$saddr" -b "$caddr" -p $PORT "$@" -T v >"$OUT/client.log" 2>&1
+	(as "$client" timeout 120 rstream "${family[@]}" -s "$saddr" -b "$caddr" -p $PORT "$@" -T v) >"$OUT/client.log" 2>&1
 	status=$?
 	wait $pid
 	status=$((status + $?))
@@ -82,7 +83,7 @@ rcopy_case() {
 	background as "$1" rcopy -p $PORT >"$OUT/server.log" 2>&1
 	pid=$!
 	busywait 20 rdma_listening $PORT || note "the server does not listen"
-	as "$2" timeout 300 rcopy "$DIR/file" "$B4:$DIR/copy" -p $PORT >"$OUT/client.log" 2>&1
+	(as "$2" timeout 300 rcopy "$DIR/file" "$B4:$DIR/copy" -p $PORT) >"$OUT/client.log" 2>&1
 	note "$(tail -n 1 "$OUT/client.log")"
 	busywait 30 cmp -s "$DIR/file" "$DIR/copy"
 	check "rcopy of $MIB MiB: $1 server, $2 client" cmp "$DIR/file" "$DIR/copy"

@@ -45,15 +45,28 @@ static struct lock_class_key rsock_sk_key, rsock_slock_key;
 void rsock_set_state(struct sock *sk, int state)
 {
 	trace_rsock_sk_state(sk, state);
+	/* Pairs with rsock_poll(): who sees the state sees what led to it */
 	smp_store_release(&sk->sk_state, state);
 }
 
-/* Events of the endpoint. ep->lock is held unless noted. */
+/*
+ * Events of the endpoint. ep->lock is held unless noted. A socket can have
+ * parted with an endpoint that still ends its connection: then they are
+ * nothing to the socket.
+ */
+
+static bool rsock_attached(const struct rsock_ep *ep)
+{
+	lockdep_assert_held(&ep->lock);
+	return rsock_sk(ep->sk)->ep == ep;
+}
 
 static void rsock_connected(struct rsock_ep *ep)
 {
 	struct sock *sk = ep->sk;
 
+	if (!rsock_attached(ep))
+		return;
 	rsock_sk_addrs(sk);
 	RSOCK_INC_STATS(ep->net, ep->passive ? RSOCK_MIB_PASSIVEOPENS :
 					       RSOCK_MIB_ACTIVEOPENS);
@@ -87,6 +100,8 @@ static void rsock_got_eof(struct rsock_ep *ep)
 
 static void rsock_readable(struct rsock_ep *ep)
 {
+	if (!rsock_attached(ep))
+		return;
 	if (ep->rx.eof)
 		rsock_got_eof(ep);
 	else
@@ -95,6 +110,8 @@ static void rsock_readable(struct rsock_ep *ep)
 
 static void rsock_writable(struct rsock_ep *ep)
 {
+	if (!rsock_attached(ep))
+		return;
 	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.queued);
 	/* Pairs with rsock_poll() and rsock_tx_wait(): flag, then look */
 	smp_mb();
@@ -125,6 +142,10 @@ static void rsock_tx_done(struct rsock_ep *ep)
 {
 	struct sock *sk = ep->sk;
 
+	if (!rsock_attached(ep)) {
+		rsock_ep_kill_locked(ep, 0);
+		return;
+	}
 	switch (sk->sk_state) {
 	case TCP_FIN_WAIT1:
 		rsock_set_state(sk, TCP_FIN_WAIT2);
@@ -143,13 +164,20 @@ static void rsock_tx_done(struct rsock_ep *ep)
 
 /*
  * The connection is gone. If the peer closed it in good order, a socket that
- * has not shut down its own side stays in CLOSE_WAIT, as with TCP.
+ * has not shut down its own side stays in CLOSE_WAIT, as with TCP; unless it
+ * has data that was not even begun to be sent, which it must learn is lost.
  */
 static void rsock_sk_gone(struct rsock_ep *ep, int err)
 {
 	struct sock *sk = ep->sk;
 
 	spin_lock_bh(&ep->lock);
+	if (!rsock_attached(ep))
+		goto unlock;
+	if (!err && !list_empty(&ep->tx.unsent))
+		err = EPIPE;
+	/* Whoever waits for room waits in vain */
+	WRITE_ONCE(sk->sk_wmem_queued, 0);
 	if (err) {
 		WRITE_ONCE(sk->sk_err, err);
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_RESETS);
@@ -161,6 +189,7 @@ static void rsock_sk_gone(struct rsock_ep *ep, int err)
 	sk->sk_state_change(sk);
 	if (err)
 		sk_error_report(sk);
+unlock:
 	spin_unlock_bh(&ep->lock);
 }
 
@@ -267,8 +296,6 @@ void rsock_sk_addrs(struct sock *sk)
 
 	rsock_addr_copy(&rs->laddr, &addr->src_addr);
 	rsock_addr_copy(&rs->paddr, &addr->dst_addr);
-	sk->sk_bound_dev_if = rs->laddr.sa.sa_family == AF_INET6 ?
-			      rs->laddr.in6.sin6_scope_id : 0;
 }
 
 static int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
@@ -291,7 +318,7 @@ static int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 		return err;
 
 	if (addr.sa.sa_family == AF_UNSPEC)
-		addr.sa.sa_family = AF_INET;
+		addr.sa.sa_family = rs->v6 ? AF_INET6 : AF_INET;
 	if (addr.sa.sa_family == AF_INET && rs->v6)
 		rsock_addr_map(&addr);
 	err = addr.sa.sa_family == AF_INET ? sizeof(addr.in) :
@@ -359,10 +386,26 @@ struct rsock_ep *rsock_sk_ep(struct sock *sk)
 
 	if (!rs->ep) {
 		rs->cfg.ring = sk->sk_rcvbuf;
-		rs->ep = rsock_ep_alloc(sk, sock_net(sk), &rsock_sk_ep_ops,
-					&rs->cfg);
+		WRITE_ONCE(rs->ep, rsock_ep_alloc(sk, sock_net(sk),
+						  &rsock_sk_ep_ops, &rs->cfg));
 	}
 	return rs->ep;
+}
+
+/*
+ * End a connection without waiting for what was sent to arrive. An AF_RSOCK
+ * peer takes a DREQ without DISCONNECT for a reset; user-space rsockets may
+ * never notice it, so that one is told the end of the stream. ep->lock held.
+ */
+static void rsock_ep_abort(struct rsock_ep *ep)
+{
+	if (ep->state != RSOCK_EP_OPEN || ep->peer_ext) {
+		rsock_ep_kill_locked(ep, 0);
+		return;
+	}
+	rsock_tx_drop(ep);
+	rsock_tx_fin(ep, RSOCK_FIN_DISCONNECT);
+	rsock_ep_start_linger(ep, rsock_net(ep->net)->fin_timeout);
 }
 
 /* Part with the endpoint, for good: the socket is as new then */
@@ -374,9 +417,9 @@ static void rsock_sk_reset(struct sock *sk)
 	if (!ep)
 		return;
 	spin_lock_bh(&ep->lock);
-	rsock_ep_kill_locked(ep, 0);
+	rsock_ep_abort(ep);
+	WRITE_ONCE(rs->ep, NULL);
 	spin_unlock_bh(&ep->lock);
-	rs->ep = NULL;
 	rsock_ep_put(ep);
 	rs->bound = false;
 	memset(&rs->laddr, 0, sizeof(rs->laddr));
@@ -475,19 +518,9 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 
 static int rsock_disconnect(struct sock *sk, int flags)
 {
-	bool listening = sk->sk_state == TCP_LISTEN;
-	struct rsock_ep *ep = rsock_sk(sk)->ep;
-
-	if (ep) {
-		rsock_ep_get(ep);
-		rsock_sk_reset(sk);
-		spin_lock_bh(&ep->lock);
-		rsock_set_state(sk, TCP_CLOSE);
-		spin_unlock_bh(&ep->lock);
-		rsock_ep_put(ep);
-	}
-	if (listening)
-		rsock_listen_stop(sk);
+	rsock_sk_reset(sk);
+	rsock_set_state(sk, TCP_CLOSE);
+	rsock_listen_stop(sk);
 	sk->sk_wmem_queued = 0;
 	sk->sk_shutdown = 0;
 	sk->sk_err = 0;
@@ -517,10 +550,8 @@ static int rsock_sk_listen(struct sock *sk, int backlog)
 	sk->sk_ack_backlog = 0;
 	rsock_set_state(sk, TCP_LISTEN);
 	err = rsock_cm_listen(rs->ep, backlog);
-	if (err) {
+	if (err)
 		rsock_set_state(sk, TCP_CLOSE);
-		rsock_sk_reset(sk);
-	}
 	return err;
 }
 
@@ -581,6 +612,7 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 	u8 shut;
 
 	sock_poll_wait(file, sock, wait);
+	/* Pairs with rsock_set_state() */
 	state = smp_load_acquire(&sk->sk_state);
 	if (state == TCP_LISTEN)
 		return rsock_listen_ready(sk) ? EPOLLIN | EPOLLRDNORM : 0;
@@ -591,9 +623,11 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 	if (shut & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (state != TCP_SYN_SENT && state != TCP_SYN_RECV) {
+		rcu_read_lock();
 		ep = READ_ONCE(rsock_sk(sk)->ep);
-		if (ep && rsock_rx_avail(ep) >= sock_rcvlowat(sk, 0, INT_MAX))
+		if (ep && rsock_rx_enough(ep, sock_rcvlowat(sk, 0, INT_MAX)))
 			mask |= EPOLLIN | EPOLLRDNORM;
+		rcu_read_unlock();
 		if ((shut & SEND_SHUTDOWN) || sk_stream_is_writeable(sk)) {
 			mask |= EPOLLOUT | EPOLLWRNORM;
 		} else {
@@ -616,7 +650,7 @@ static int rsock_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	struct rsock_ep *ep;
 	int answ = 0;
 
-	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)
+	if (cmd != SIOCINQ && cmd != SIOCOUTQ)
 		return -ENOIOCTLCMD;
 	lock_sock(sk);
 	ep = rsock_sk(sk)->ep;
@@ -656,7 +690,6 @@ void rsock_sk_close(struct sock *sk)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
 	bool abort = sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime;
-	bool listening = sk->sk_state == TCP_LISTEN;
 	struct rsock_ep *ep = rs->ep;
 
 	if (!ep) {
@@ -665,19 +698,16 @@ void rsock_sk_close(struct sock *sk)
 	}
 	spin_lock_bh(&ep->lock);
 	sk->sk_shutdown = SHUTDOWN_MASK;
-	if (ep->state != RSOCK_EP_OPEN || (abort && ep->peer_ext)) {
+	if (ep->state != RSOCK_EP_OPEN || abort) {
 		rsock_set_state(sk, TCP_CLOSE);
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_abort(ep);
 	} else {
-		if (abort)
-			rsock_tx_drop(ep);
 		rsock_sk_fin(sk, RSOCK_FIN_DISCONNECT);
 		rsock_ep_start_linger(ep, rsock_net(ep->net)->fin_timeout);
 	}
 	sock_orphan(sk);
 	spin_unlock_bh(&ep->lock);
-	if (listening)
-		rsock_listen_stop(sk);
+	rsock_listen_stop(sk);
 }
 
 /* SO_LINGER: wait until what was sent has arrived, or for so long */
@@ -695,16 +725,31 @@ static void rsock_sk_linger(struct sock *sk)
 	sk_stream_wait_close(sk, sk->sk_lingertime);
 }
 
+/* Is there only a cm_id, so that it is for close() to give the port back? */
+static bool rsock_ep_is_bare(const struct rsock_ep *ep)
+{
+	return ep && (ep->state == RSOCK_EP_IDLE ||
+		      ep->state == RSOCK_EP_LISTEN);
+}
+
 static int rsock_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
+	struct rsock_ep *ep;
 
 	if (!sk)
 		return 0;
 	lock_sock(sk);
+	ep = rsock_sk(sk)->ep;
+	ep = rsock_ep_is_bare(ep) ? rsock_ep_get(ep) : NULL;
 	rsock_sk_linger(sk);
 	rsock_sk_close(sk);
 	release_sock(sk);
+	/* Not under the lock: the teardown waits for event handlers */
+	if (ep) {
+		flush_work(&ep->work);
+		rsock_ep_put(ep);
+	}
 	sock->sk = NULL;
 	sock_put(sk);
 	return 0;
@@ -764,7 +809,8 @@ struct proto rsock_proto = {
 	.obj_size	= sizeof(struct rsock_sock),
 };
 
-static struct proto_ops rsock_ops = {
+static const struct proto_ops rsock_ops = {
+	.family		= AF_RSOCK,
 	.owner		= THIS_MODULE,
 	.release	= rsock_release,
 	.bind		= rsock_bind,
@@ -810,7 +856,6 @@ int rsock_af_init(void)
 {
 	int err;
 
-	rsock_ops.family = rsock_family;
 	rsock_family_ops.family = rsock_family;
 	err = proto_register(&rsock_proto, 1);
 	if (err)

@@ -31,7 +31,14 @@
 #include "pernet.h"
 #include "tx.h"
 
-#define RSOCK_ADDR_TIMEOUT	3000	/* ms; what TCP takes to give up ARP */
+/*
+ * Milliseconds for the first try to resolve an address; each further one has
+ * twice as many. In all 3.1 s, which is what TCP takes to give up ARP. The
+ * first is short, since a neighbour that answers at once can do so before
+ * rdma_cm listens, which then looks again only at the timeout.
+ */
+#define RSOCK_ADDR_TIMEOUT	100
+#define RSOCK_ADDR_TRIES	5
 #define RSOCK_ROUTE_TIMEOUT	2000	/* ms; as rsockets */
 
 static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
@@ -113,18 +120,26 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
  * rsock_cm_listen() - listen for connection requests
  * @ep: bound endpoint
  * @backlog: passed on to rdma_cm
+ *
+ * Return: 0, or a negative errno and the endpoint is as before.
  */
 int rsock_cm_listen(struct rsock_ep *ep, int backlog)
 {
 	bool ok;
 	int err;
 
+	/* Before it listens, since requests come at once */
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_LISTEN);
 	spin_unlock_bh(&ep->lock);
 	if (!ok)
 		return -EINVAL;
 	err = rdma_listen(ep->id, backlog);
+	if (!err)
+		return 0;
+	spin_lock_bh(&ep->lock);
+	rsock_ep_set_state(ep, RSOCK_EP_IDLE);
+	spin_unlock_bh(&ep->lock);
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
@@ -148,6 +163,30 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr)
 		return -EINVAL;
 	err = rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT);
 	return rsock_cm_errno(err);
+}
+
+/**
+ * rsock_cm_retry() - try again to resolve the peer's address
+ * @ep: endpoint in state RESOLVE whose last try timed out. Context: work, since
+ *	rdma_cm cannot be asked from its own handler
+ */
+void rsock_cm_retry(struct rsock_ep *ep)
+{
+	struct sockaddr_storage to = ep->id->route.addr.dst_addr;
+	int err;
+
+	err = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
+				RSOCK_ADDR_TIMEOUT << ep->resolve_tries);
+	if (err)
+		rsock_ep_kill(ep, -rsock_cm_errno(err));
+}
+
+static int rsock_cm_addr_error(struct rsock_ep *ep, int status)
+{
+	if (status != -ETIMEDOUT || ++ep->resolve_tries == RSOCK_ADDR_TRIES)
+		return status ?: -EHOSTUNREACH;
+	rsock_ep_queue_work(ep);
+	return 0;
 }
 
 static void rsock_cm_param(struct rsock_ep *ep, struct rdma_conn_param *param,
@@ -337,6 +376,7 @@ static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 		spin_unlock_bh(&ep->lock);
 		return 0;
 	case RDMA_CM_EVENT_ADDR_ERROR:
+		return rsock_cm_addr_error(ep, event->status);
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		return event->status ?: -ECONNABORTED;

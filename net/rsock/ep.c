@@ -47,7 +47,7 @@ static const char * const ep_names[] = {
 static const u16 ep_next[] = {
 	[RSOCK_EP_IDLE]		= BIT(RSOCK_EP_LISTEN) | BIT(RSOCK_EP_RESOLVE) |
 				  BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
-	[RSOCK_EP_LISTEN]	= BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_LISTEN]	= BIT(RSOCK_EP_IDLE) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_RESOLVE]	= BIT(RSOCK_EP_CONNECT) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_CONNECT]	= BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_REGISTER]	= BIT(RSOCK_EP_ACCEPT) | BIT(RSOCK_EP_OPEN) |
@@ -92,7 +92,7 @@ void rsock_ep_put(struct rsock_ep *ep)
 		return;
 	rsock_tx_purge(ep);
 	rsock_buf_free(&ep->buf);
-	kfree(ep);
+	kfree_rcu(ep, rcu);	/* rsock_poll() may still look at it */
 }
 
 /**
@@ -146,8 +146,13 @@ static void rsock_ep_linger_work(struct work_struct *work)
 	struct rsock_ep *ep = container_of(to_delayed_work(work),
 					   struct rsock_ep, linger_work);
 
-	RSOCK_INC_STATS(ep->net, RSOCK_MIB_LINGERTIMEOUTS);
-	rsock_ep_kill(ep, ETIMEDOUT);
+	spin_lock_bh(&ep->lock);
+	/* In state OPEN, and only then, there is still somebody to count for */
+	if (ep->state == RSOCK_EP_OPEN) {
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_LINGERTIMEOUTS);
+		rsock_ep_kill_locked(ep, ETIMEDOUT);
+	}
+	spin_unlock_bh(&ep->lock);
 	rsock_ep_put(ep);
 }
 
@@ -445,7 +450,9 @@ static void rsock_ep_work(struct work_struct *work)
 	struct rsock_ep *ep = container_of(work, struct rsock_ep, work);
 	enum rsock_ep_state state = READ_ONCE(ep->state);
 
-	if (state == RSOCK_EP_REGISTER)
+	if (state == RSOCK_EP_RESOLVE)
+		rsock_cm_retry(ep);
+	else if (state == RSOCK_EP_REGISTER)
 		rsock_cm_registered(ep);
 	else if (state == RSOCK_EP_OPEN)
 		rsock_cm_established(ep);

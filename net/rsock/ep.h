@@ -53,7 +53,8 @@ struct sock;
  *
  * active:  IDLE -> RESOLVE -> CONNECT -> REGISTER -> OPEN
  * passive: IDLE -> REGISTER -> ACCEPT -> OPEN
- * both end: any -> DYING -> DEAD
+ * listener: IDLE -> LISTEN, and back if rdma_cm refuses
+ * all end: any -> DYING -> DEAD
  */
 enum rsock_ep_state {
 	RSOCK_EP_IDLE,		/* cm_id exists, possibly bound */
@@ -169,9 +170,9 @@ struct rsock_ep {
 	enum rsock_ep_state state;
 	int err;			/* first reason to die, positive errno */
 	bool passive;			/* constant */
+	u8 resolve_tries;		/* CM handler, then work */
 	bool swap;			/* peer has the other byte order */
 	bool peer_ext;			/* peer is an AF_RSOCK socket */
-	u16 linger;			/* seconds from close() to kill */
 
 	struct rsock_sq sq;
 	struct rsock_tx tx;
@@ -202,6 +203,7 @@ struct rsock_ep {
 
 	struct work_struct work;	/* holds a reference while queued */
 	struct delayed_work linger_work;	/* likewise */
+	struct rcu_head rcu;
 };
 
 extern struct workqueue_struct *rsock_wq;
@@ -251,6 +253,7 @@ void rsock_rx_update(struct rsock_ep *ep);
 void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* cm.c */
+void rsock_cm_retry(struct rsock_ep *ep);
 void rsock_cm_registered(struct rsock_ep *ep);
 void rsock_cm_established(struct rsock_ep *ep);
 void rsock_ep_opened(struct rsock_ep *ep);

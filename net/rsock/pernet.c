@@ -36,6 +36,7 @@ static const char * const rsock_mib_names[] = {
 	"FaultGrant",
 	"FaultIomap",
 };
+
 static_assert(ARRAY_SIZE(rsock_mib_names) == __RSOCK_MIB_MAX);
 
 /* Two lines, names and values: the format that nstat(8) reads */

@@ -282,8 +282,8 @@ static bool rsock_rx_ended(struct sock *sk, const struct rsock_ep *ep)
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE;
 }
 
-static int rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
-			 long *timeo)
+static void rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
+			  long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
@@ -293,7 +293,6 @@ static int rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
 		      rsock_rx_ended(sk, ep), &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
-	return signal_pending(current) ? sock_intr_errno(*timeo) : 0;
 }
 
 /* Why is there nothing to read? Call only when there is not. */
@@ -354,12 +353,11 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			err = copied ? 0 : rsock_rx_error(sk, ep);
 			break;
 		}
-		err = -EAGAIN;
-		if (!timeo)
+		err = timeo ? sock_intr_errno(timeo) : -EAGAIN;
+		if (!timeo || signal_pending(current))
 			break;
-		err = rsock_rx_wait(sk, ep, skip, &timeo);
-		if (err)
-			break;
+		err = 0;
+		rsock_rx_wait(sk, ep, skip, &timeo);
 	}
 	rsock_ep_put(ep);
 	return copied ?: err;

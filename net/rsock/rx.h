@@ -15,4 +15,12 @@ static inline u32 rsock_rx_avail(const struct rsock_ep *ep)
 	return READ_ONCE(ep->rx.win.avail);
 }
 
+/* Is there as much to read as @wanted, or all that the ring can hold? */
+static inline bool rsock_rx_enough(const struct rsock_ep *ep, u32 wanted)
+{
+	u32 avail = rsock_rx_avail(ep);
+
+	return avail && (avail >= wanted || avail == ep->rx.win.size);
+}
+
 #endif /* _RSOCK_RX_H */

@@ -130,18 +130,19 @@ void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 	rsock_sq_post(ep, &wr, 0, force_signal);
 }
 
+/* Why a work request failed, in the words of tcp(7) */
 static int rsock_wc_errno(enum ib_wc_status status)
 {
 	switch (status) {
 	case IB_WC_RETRY_EXC_ERR:
 	case IB_WC_RNR_RETRY_EXC_ERR:
-		return ETIMEDOUT;
+		return -ETIMEDOUT;
 	case IB_WC_LOC_LEN_ERR:
 	case IB_WC_LOC_QP_OP_ERR:
 	case IB_WC_LOC_PROT_ERR:
-		return EIO;
+		return -EIO;
 	default:
-		return ECONNRESET;
+		return -ECONNRESET;
 	}
 }
 
@@ -162,7 +163,7 @@ void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock_bh(&ep->lock);
 	trace_rsock_send_done(ep, wc, sq->done);
 	if (wc->status != IB_WC_SUCCESS) {
-		rsock_ep_kill_locked(ep, rsock_wc_errno(wc->status));
+		rsock_ep_kill_locked(ep, -rsock_wc_errno(wc->status));
 	} else {
 		sq->done = sq->marks[sq->mark_head].seq;
 		sq->ctrl_done = sq->marks[sq->mark_head].ctrl;
