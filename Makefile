@@ -56,7 +56,8 @@ setup:
 # For the running kernel, or for KVER.
 install: module
 	@set -- $$(tools/vm/kernel $(KVER)) && \
-	$(MAKE) -s -C "$$2" M="$(CURDIR)/build/$$1" modules_install && \
+	$(MAKE) -s -C "$$2" M="$(CURDIR)/build/$$1" CONFIG_MODULE_SIG_ALL= modules_install && \
+	depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') "$$1" && \
 	install -D -m 644 include/uapi/linux/rsock.h $(DESTDIR)$(PREFIX)/include/linux/rsock.h
 
 clean:

@@ -217,10 +217,11 @@ static const struct rsock_ep_ops rsock_sk_ep_ops = {
 static int rsock_addr_in(const struct sockaddr *uaddr, int len,
 			 union rsock_addr *addr)
 {
-	int family = uaddr->sa_family;
+	int family;
 
 	if (len < (int)sizeof(uaddr->sa_family))
 		return -EINVAL;
+	family = uaddr->sa_family;
 	if (family == rsock_family) {
 		if (len == sizeof(addr->in))
 			family = AF_INET;
@@ -513,6 +514,33 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 		rsock_sk_reset(sk);
 		rsock_set_state(sk, TCP_CLOSE);
 	}
+	return err;
+}
+
+/*
+ * A non-blocking connect() that could start says EINPROGRESS, as with TCP, even
+ * if the connection was made or refused meanwhile.
+ */
+static int rsock_stream_connect(struct socket *sock, struct sockaddr *uaddr,
+				int len, int flags)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	lock_sock(sk);
+	if ((flags & O_NONBLOCK) && sock->state == SS_UNCONNECTED &&
+	    sk->sk_state == TCP_CLOSE &&
+	    len >= (int)sizeof(uaddr->sa_family) &&
+	    uaddr->sa_family != AF_UNSPEC) {
+		err = rsock_connect(sk, uaddr, len);
+		if (!err) {
+			sock->state = SS_CONNECTING;
+			err = -EINPROGRESS;
+		}
+	} else {
+		err = __inet_stream_connect(sock, uaddr, len, flags, 0);
+	}
+	release_sock(sk);
 	return err;
 }
 
@@ -814,7 +842,7 @@ static const struct proto_ops rsock_ops = {
 	.owner		= THIS_MODULE,
 	.release	= rsock_release,
 	.bind		= rsock_bind,
-	.connect	= inet_stream_connect,
+	.connect	= rsock_stream_connect,
 	.socketpair	= sock_no_socketpair,
 	.accept		= inet_accept,
 	.getname	= rsock_getname,

@@ -414,6 +414,16 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 }
 
 /*
+ * Did the stream end in good order, whatever became of the QP since? A peer
+ * that has both sent and got all it could may leave without a word.
+ */
+static bool rsock_ep_was_closed(const struct rsock_ep *ep)
+{
+	return ep->rx.disconnected ||
+	       (ep->err == ECONNRESET && ep->rx.eof && ep->tx.fin_posted);
+}
+
+/*
  * The end of an endpoint. Nothing else uses it any more, because
  *  1. state DYING stops every user of verbs resources under ep->lock;
  *  2. draining ends completion handlers: no more WR is posted, and all that
@@ -434,7 +444,7 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 
 	spin_lock_bh(&ep->lock);
 	rsock_ep_set_state(ep, RSOCK_EP_DEAD);
-	err = ep->rx.disconnected ? 0 : ep->err;
+	err = rsock_ep_was_closed(ep) ? 0 : ep->err;
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
 
