@@ -329,19 +329,12 @@ void rsock_cm_registered(struct rsock_ep *ep)
 }
 
 /**
- * rsock_cm_established() - tell rdma_cm what a message has told us
- * @ep: endpoint that opened before the peer's RTU came. Context: work
- *
- * So that it ends the connection with a DREQ, even if the RTU is lost.
- */
-void rsock_cm_established(struct rsock_ep *ep)
-{
-	rdma_notify(ep->id, IB_EVENT_COMM_EST);
-}
-
-/**
  * rsock_ep_opened() - the connection is established
  * @ep: endpoint, ep->lock held; no change unless it was about to be
+ *
+ * If the first message came before the RTU, rdma_cm is left to wait for the
+ * latter. To tell it (rdma_notify()) would make it forget, if the connection
+ * ends soon, to cancel the REP, and rdma_destroy_id() wait for its last retry.
  */
 void rsock_ep_opened(struct rsock_ep *ep)
 {

@@ -464,8 +464,6 @@ static void rsock_ep_work(struct work_struct *work)
 		rsock_cm_retry(ep);
 	else if (state == RSOCK_EP_REGISTER)
 		rsock_cm_registered(ep);
-	else if (state == RSOCK_EP_OPEN)
-		rsock_cm_established(ep);
 	else if (state == RSOCK_EP_DYING)
 		rsock_ep_teardown(ep);
 	rsock_ep_put(ep);

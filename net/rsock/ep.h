@@ -255,7 +255,6 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 /* cm.c */
 void rsock_cm_retry(struct rsock_ep *ep);
 void rsock_cm_registered(struct rsock_ep *ep);
-void rsock_cm_established(struct rsock_ep *ep);
 void rsock_ep_opened(struct rsock_ep *ep);
 
 #endif /* _RSOCK_EP_H */

@@ -224,10 +224,8 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		rsock_ep_kill_locked(ep, ECONNRESET);
 	} else if (!ep->rx.disconnected) {
 		/* The peer has our REP, even if its RTU is still on the way */
-		if (ep->state == RSOCK_EP_ACCEPT) {
+		if (ep->state == RSOCK_EP_ACCEPT)
 			rsock_ep_opened(ep);
-			rsock_ep_queue_work(ep);
-		}
 		fault = rsock_rx_message(ep, wc);
 		if (fault)
 			rsock_ep_fault(ep, fault);
