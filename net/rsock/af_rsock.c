@@ -362,6 +362,7 @@ struct sock *rsock_sk_alloc(struct net *net, bool kern)
 	sk->sk_allocation = GFP_KERNEL_ACCOUNT;
 	sk->sk_sndbuf = RSOCK_SNDBUF;
 	sk->sk_rcvbuf = RSOCK_RCVBUF;
+	sk->sk_type = SOCK_STREAM;
 	sk->sk_state = TCP_CLOSE;
 
 	rs = rsock_sk(sk);
@@ -430,9 +431,13 @@ static void rsock_sk_reset(struct sock *sk)
 /* An endpoint with a cm_id, for a socket that is neither bound nor connected */
 static int rsock_sk_new_id(struct sock *sk)
 {
-	struct rsock_ep *ep = rsock_sk_ep(sk);
+	struct rsock_ep *ep = rsock_sk(sk)->ep;
 	int err;
 
+	/* One whose connection ended was kept for what could still be read */
+	if (ep && READ_ONCE(ep->state) >= RSOCK_EP_DYING)
+		rsock_sk_reset(sk);
+	ep = rsock_sk_ep(sk);
 	if (!ep)
 		return -ENOMEM;
 	if (ep->id)
@@ -449,20 +454,24 @@ static int __rsock_bind(struct sock *sk, union rsock_addr *addr)
 	bool v6 = addr->sa.sa_family == AF_INET6;
 	int err;
 
-	if (sk->sk_state != TCP_CLOSE || rs->bound)
+	if (sk->sk_state != TCP_CLOSE || rs->bound ||
+	    (rs->ep && READ_ONCE(rs->ep->state) != RSOCK_EP_IDLE))
 		return -EINVAL;
 	rsock_addr_unmap(addr);
 	err = rsock_sk_new_id(sk);
 	if (err)
 		return err;
+	mutex_lock(&rs->ep->id_mutex);
 	err = rsock_cm_bind(rs->ep, &addr->sa, sk->sk_reuse, rs->v6only);
+	if (!err)
+		rsock_sk_addrs(sk);
+	mutex_unlock(&rs->ep->id_mutex);
 	if (err) {
 		rsock_sk_reset(sk);
 		return err;
 	}
 	rs->bound = true;
 	rs->v6 = v6;
-	rsock_sk_addrs(sk);
 	return 0;
 }
 
@@ -552,6 +561,9 @@ static int rsock_disconnect(struct sock *sk, int flags)
 	sk->sk_wmem_queued = 0;
 	sk->sk_shutdown = 0;
 	sk->sk_err = 0;
+	/* Other threads may wait for what will not happen any more */
+	sk->sk_state_change(sk);
+	sk_error_report(sk);
 	return 0;
 }
 
@@ -574,8 +586,8 @@ static int rsock_sk_listen(struct sock *sk, int backlog)
 		if (err)
 			return err;
 	}
+	rsock_listen_stop(sk);
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	sk->sk_ack_backlog = 0;
 	rsock_set_state(sk, TCP_LISTEN);
 	err = rsock_cm_listen(rs->ep, backlog);
 	if (err)
@@ -630,6 +642,18 @@ static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	return ret;
 }
 
+/* Make sure that a completion will tell when there is room to send */
+static void rsock_poll_flush(struct sock *sk)
+{
+	struct rsock_ep *ep;
+
+	rcu_read_lock();
+	ep = READ_ONCE(rsock_sk(sk)->ep);
+	if (ep)
+		rsock_tx_kick(ep);
+	rcu_read_unlock();
+}
+
 static __poll_t rsock_poll(struct file *file, struct socket *sock,
 			   struct poll_table_struct *wait)
 {
@@ -665,6 +689,8 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 			smp_mb__after_atomic();
 			if (sk_stream_is_writeable(sk))
 				mask |= EPOLLOUT | EPOLLWRNORM;
+			else
+				rsock_poll_flush(sk);
 		}
 	}
 	if (READ_ONCE(sk->sk_err))
@@ -722,6 +748,7 @@ void rsock_sk_close(struct sock *sk)
 
 	if (!ep) {
 		sock_orphan(sk);
+		rsock_listen_stop(sk);
 		return;
 	}
 	spin_lock_bh(&ep->lock);

@@ -88,7 +88,7 @@ int rsock_cm_create(struct rsock_ep *ep)
 
 /**
  * rsock_cm_bind() - bind to an address
- * @ep: endpoint in state IDLE, not bound
+ * @ep: endpoint in state IDLE, not bound; ep->id_mutex held
  * @addr: AF_INET or AF_INET6; port 0 chooses one
  * @reuse: SO_REUSEADDR
  * @v6only: IPV6_V6ONLY
@@ -101,6 +101,8 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 {
 	int err;
 
+	if (READ_ONCE(ep->state) != RSOCK_EP_IDLE)
+		return -ENETDOWN;	/* its device went away */
 	rdma_set_reuseaddr(ep->id, reuse);
 	if (addr->sa_family == AF_INET6)
 		rdma_set_afonly(ep->id, v6only);
@@ -128,18 +130,18 @@ int rsock_cm_listen(struct rsock_ep *ep, int backlog)
 	bool ok;
 	int err;
 
+	mutex_lock(&ep->id_mutex);
 	/* Before it listens, since requests come at once */
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_LISTEN);
 	spin_unlock_bh(&ep->lock);
-	if (!ok)
-		return -EINVAL;
-	err = rdma_listen(ep->id, backlog);
-	if (!err)
-		return 0;
-	spin_lock_bh(&ep->lock);
-	rsock_ep_set_state(ep, RSOCK_EP_IDLE);
-	spin_unlock_bh(&ep->lock);
+	err = ok ? rdma_listen(ep->id, backlog) : -ENETDOWN;
+	if (ok && err) {
+		spin_lock_bh(&ep->lock);
+		rsock_ep_set_state(ep, RSOCK_EP_IDLE);
+		spin_unlock_bh(&ep->lock);
+	}
+	mutex_unlock(&ep->id_mutex);
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
@@ -156,12 +158,13 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr)
 	bool ok;
 	int err;
 
+	mutex_lock(&ep->id_mutex);
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
 	spin_unlock_bh(&ep->lock);
-	if (!ok)
-		return -EINVAL;
-	err = rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT);
+	err = ok ? rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT) :
+		   -ENETDOWN;
+	mutex_unlock(&ep->id_mutex);
 	return rsock_cm_errno(err);
 }
 
@@ -263,21 +266,17 @@ static int rsock_cm_got_rep(struct rsock_ep *ep, struct rdma_cm_event *event)
 
 /**
  * rsock_cm_passive() - answer a connection request
- * @ep: new endpoint in state IDLE
- * @id: the request's cm_id, from now on the endpoint's
+ * @ep: endpoint with the request's cm_id, IDLE or killed meanwhile; its
+ *	teardown waits until the handler that this runs in has returned
  * @peer: what the peer said, decoded
  *
  * Context: CM handler. A failure kills the endpoint, which rejects.
  */
-void rsock_cm_passive(struct rsock_ep *ep, struct rdma_cm_id *id,
-		      const struct rsock_conn *peer)
+void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer)
 {
 	int err;
 
-	ep->id = id;
-	ep->passive = true;
 	ep->peer_ext = peer->has_ext;
-	id->context = ep;
 	err = rsock_ep_open(ep);
 	if (!err)
 		err = rsock_cm_got_peer(ep, peer);

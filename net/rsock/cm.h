@@ -9,7 +9,6 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 		  bool v6only);
 int rsock_cm_listen(struct rsock_ep *ep, int backlog);
 int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr);
-void rsock_cm_passive(struct rsock_ep *ep, struct rdma_cm_id *id,
-		      const struct rsock_conn *peer);
+void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer);
 
 #endif /* _RSOCK_CM_H */

@@ -38,9 +38,12 @@ static struct ib_client rsock_ib_client;
 /* RDMA writes with immediate, which iWARP has not, carry the stream. */
 static bool rsock_dev_usable(struct ib_device *ibdev)
 {
+	const struct ib_device_attr *attr = &ibdev->attrs;
 	u32 port;
 
-	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+	if (!(attr->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    attr->max_fast_reg_page_list_len < RSOCK_MIN_MR_PAGES ||
+	    attr->max_qp_wr < RSOCK_MIN_WR || attr->max_cqe < 2 * RSOCK_MIN_WR)
 		return false;
 	rdma_for_each_port(ibdev, port)
 		if (!rdma_cap_ib_cm(ibdev, port))
@@ -69,6 +72,8 @@ static void rsock_dev_remove(struct ib_device *ibdev, void *client_data)
 	struct rsock_dev *dev = client_data;
 	struct rsock_ep *ep;
 
+	/* rdma_cm goes after us: its handlers must not find @dev any more */
+	ib_set_client_data(ibdev, &rsock_ib_client, NULL);
 	spin_lock_bh(&rsock_devs_lock);
 	dev->removed = true;
 	list_for_each_entry(ep, &dev->eps, dev_node)

@@ -158,13 +158,18 @@ static void rsock_ep_linger_work(struct work_struct *work)
 
 /**
  * rsock_ep_start_linger() - bound the rest of a closed socket's life
- * @ep: endpoint
+ * @ep: endpoint, ep->lock held
  * @seconds: what its unsent data is given to reach the peer
  */
 void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds)
 {
+	lockdep_assert_held(&ep->lock);
+	/* Else the teardown may have cancelled it already */
+	if (ep->state != RSOCK_EP_OPEN)
+		return;
 	rsock_ep_get(ep);
-	if (!queue_delayed_work(rsock_wq, &ep->linger_work, seconds * HZ))
+	if (!queue_delayed_work(rsock_wq, &ep->linger_work,
+				(unsigned long)seconds * HZ))
 		rsock_ep_put(ep);
 }
 
@@ -190,9 +195,12 @@ static void rsock_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 static void rsock_ep_clamp(struct rsock_ep *ep)
 {
 	const struct ib_device_attr *attr = &ep->id->device->attrs;
-	u32 max_wr = attr->max_qp_wr;
-	u32 max_ring = (attr->max_fast_reg_page_list_len - 1) * PAGE_SIZE;
-	u32 ring = clamp_t(u32, ep->cfg.ring, RSOCK_RING_MIN, max_ring);
+	/* Both queues complete to one CQ, which must be able to hold it all */
+	u32 max_wr = min3(attr->max_qp_wr, attr->max_cqe / 2, RSOCK_MAX_WR);
+	u32 max_pages = min_t(u32, attr->max_fast_reg_page_list_len - 1,
+			      RSOCK_MAX_RING / PAGE_SIZE);
+	u32 ring = clamp_t(u32, ep->cfg.ring, RSOCK_RING_MIN,
+			   max_pages * PAGE_SIZE);
 
 	ep->cfg.ring = rounddown_pow_of_two(ring);
 	ep->cfg.sq = min_t(u32, ep->cfg.sq + RSOCK_SQ_CTRL,
@@ -420,7 +428,8 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 static bool rsock_ep_was_closed(const struct rsock_ep *ep)
 {
 	return ep->rx.disconnected ||
-	       (ep->err == ECONNRESET && ep->rx.eof && ep->tx.fin_posted);
+	       (ep->rx.eof && ep->tx.fin_posted &&
+		(s32)(ep->sq.done - ep->tx.fin_seq) >= 0);
 }
 
 /*
@@ -448,8 +457,11 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
 
+	mutex_lock(&ep->id_mutex);
 	if (ep->id)
 		rdma_destroy_id(ep->id);
+	ep->id = NULL;
+	mutex_unlock(&ep->id_mutex);
 	rsock_ep_release(ep);
 	sock_put(sk);
 	rsock_ep_put(ep);
@@ -494,6 +506,7 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	ep->net = net;
 	ep->cfg = *cfg;
 	spin_lock_init(&ep->lock);
+	mutex_init(&ep->id_mutex);
 	INIT_LIST_HEAD(&ep->tx.unsent);
 	INIT_LIST_HEAD(&ep->tx.sent);
 	INIT_WORK(&ep->work, rsock_ep_work);

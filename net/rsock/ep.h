@@ -27,6 +27,9 @@
  *				by these, under lock_sock(), except on a cm_id
  *				that cannot have events yet. Handlers do not
  *				take lock_sock().
+ *	id_mutex		keeps the cm_id from being destroyed while
+ *				bind(), listen() or connect() are inside
+ *				rdma_cm; handlers do not take it
  *	rsock_devs_lock		dev.c
  *	ep->lock		softirq safe; the hot path's only lock
  *	accept_lock		rsock.h
@@ -38,6 +41,7 @@
 #include "win.h"
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -133,6 +137,16 @@ struct rsock_tx {
 /* Fragments of a message: scatter-gather entries of a work request */
 #define RSOCK_TX_FRAGS		8
 
+/*
+ * The least that a device must offer: work requests in each queue of a QP, and
+ * pages in a fast-registered memory region (the tables' and four of the ring).
+ */
+#define RSOCK_MIN_WR		64
+#define RSOCK_MIN_MR_PAGES	5
+/* The most that is asked of one, whatever the socket wants */
+#define RSOCK_MAX_WR		4096
+#define RSOCK_MAX_RING		(16 * 1024 * 1024)
+
 /* Receives beyond the credits we grant, for the peer's control messages */
 #define RSOCK_RQ_SLACK		16
 /* Receives are reposted so many at a time */
@@ -185,6 +199,7 @@ struct rsock_ep {
 	 * ep->lock only in states that have them, CONNECT to OPEN.
 	 */
 	struct rdma_cm_id *id;		/* also IDLE to RESOLVE, LISTEN */
+	struct mutex id_mutex;		/* see above */
 	struct rsock_dev *dev;
 	struct list_head dev_node;	/* rsock_devs_lock */
 	struct ib_pd *pd;

@@ -96,15 +96,25 @@ static int rsock_listen_child(struct sock *lsk, struct rdma_cm_id *id,
 	if (!sk)
 		return -ENOMEM;
 	ep = rsock_sk_ep(sk);
-	if (!ep || !rsock_child_queue(lsk, sk)) {
+	if (!ep) {
+		sock_put(sk);
+		return -ENOMEM;
+	}
+	/*
+	 * Once it is queued the child can be closed by others at any time; with
+	 * a cm_id, the end of its endpoint waits for this handler.
+	 */
+	ep->passive = true;
+	ep->id = id;
+	if (!rsock_child_queue(lsk, sk)) {
 		RSOCK_INC_STATS(sock_net(lsk), RSOCK_MIB_LISTENOVERFLOWS);
-		if (ep)
-			rsock_ep_kill(ep, 0);
+		ep->id = NULL;
+		rsock_ep_kill(ep, 0);
 		sock_put(sk);
 		return -ECONNREFUSED;
 	}
-	/* From here on the child can be closed by others at any time */
-	rsock_cm_passive(ep, id, peer);
+	id->context = ep;
+	rsock_cm_passive(ep, peer);
 	return 0;
 }
 

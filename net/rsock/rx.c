@@ -277,6 +277,7 @@ static u32 rsock_rx_copy(struct rsock_ep *ep, struct msghdr *msg, u32 skip,
 static bool rsock_rx_ended(struct sock *sk, const struct rsock_ep *ep)
 {
 	return READ_ONCE(ep->rx.eof) || sk->sk_err ||
+	       rsock_sk(sk)->ep != ep ||	/* disconnected by another thread */
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE;
 }
 

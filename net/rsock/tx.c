@@ -270,25 +270,46 @@ void rsock_tx_drop(struct rsock_ep *ep)
 	}
 }
 
+/*
+ * Most completions are not asked for. If none is on its way, and yet bytes
+ * count as unsent, ask with an empty write for one that stands for all.
+ */
+static void rsock_tx_flush(struct rsock_ep *ep)
+{
+	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
+
+	if (ep->state != RSOCK_EP_OPEN || !ep->tx.queued || !ep->sq.unsig ||
+	    ep->sq.nr_marks || !rsock_sq_has_ctrl(&ep->sq))
+		return;
+	ep->sq.ctrl_posted++;
+	rsock_sq_post(ep, &wr, 0, true);
+}
+
+/**
+ * rsock_tx_kick() - do what can be done for one who waits for room to send
+ * @ep: endpoint in any state
+ */
+void rsock_tx_kick(struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	rsock_tx_push(ep);
+	rsock_tx_flush(ep);
+	spin_unlock_bh(&ep->lock);
+}
+
 /**
  * rsock_tx_queued() - bytes that are not known to be at the peer
  * @ep: endpoint
  *
- * Most completions are not asked for, so the answer may be too large. Then an
- * empty write is posted that will complete, for the next one who asks.
+ * The answer may be too large; then the next one is better.
  */
 u32 rsock_tx_queued(struct rsock_ep *ep)
 {
-	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
 	u32 queued;
 
 	spin_lock_bh(&ep->lock);
 	queued = ep->tx.queued;
-	if (queued && ep->sq.unsig && ep->state == RSOCK_EP_OPEN &&
-	    rsock_sq_has_ctrl(&ep->sq)) {
-		ep->sq.ctrl_posted++;
-		rsock_sq_post(ep, &wr, 0, true);
-	}
+	rsock_tx_flush(ep);
 	spin_unlock_bh(&ep->lock);
 	return queued;
 }
@@ -339,7 +360,7 @@ static int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off,
 
 again:
 	spin_lock_bh(&ep->lock);
-	if (ep->state != RSOCK_EP_OPEN) {
+	if (ep->state != RSOCK_EP_OPEN || ep->tx.fin) {
 		err = -EPIPE;
 		goto unlock;
 	}
@@ -401,19 +422,11 @@ static int rsock_tx_piece(struct sock *sk, struct rsock_ep *ep,
 	return copied;
 }
 
-static void rsock_tx_kick(struct rsock_ep *ep)
+/* @ep: the endpoint when the call began; the socket may have another by now */
+static bool rsock_tx_broken(const struct sock *sk, const struct rsock_ep *ep)
 {
-	spin_lock_bh(&ep->lock);
-	rsock_tx_push(ep);
-	spin_unlock_bh(&ep->lock);
-}
-
-static bool rsock_tx_broken(const struct sock *sk)
-{
-	const struct rsock_ep *ep = rsock_sk(sk)->ep;
-
 	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
-	       !ep || !rsock_ep_is_open(ep);
+	       !ep || rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
 }
 
 /* Wait for room in the send buffer, or for the connection to be made */
@@ -421,6 +434,10 @@ static int rsock_tx_wait(struct sock *sk, struct rsock_ep *ep, long *timeo)
 {
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	rsock_tx_kick(ep);
+	/* Pairs with rsock_writable(): the flag is set, look once more */
+	smp_mb__after_atomic();
+	if (sk_stream_memory_free(sk))
+		return 0;
 	return sk_stream_wait_memory(sk, timeo);
 }
 
@@ -444,10 +461,11 @@ int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg)
 	}
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	err = -EPIPE;
-	if (rsock_tx_broken(sk))
+	ep = rsock_sk(sk)->ep;
+	if (rsock_tx_broken(sk, ep))
 		goto out;
 	err = 0;
-	ep = rsock_ep_get(rsock_sk(sk)->ep);
+	rsock_ep_get(ep);
 	while (msg_data_left(msg)) {
 		if (!sk_stream_memory_free(sk)) {
 			err = rsock_tx_wait(sk, ep, &timeo);
@@ -455,7 +473,7 @@ int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg)
 				break;
 		}
 		err = -EPIPE;
-		if (rsock_tx_broken(sk))
+		if (rsock_tx_broken(sk, ep))
 			break;
 		err = rsock_tx_piece(sk, ep, msg);
 		if (err < 0)
