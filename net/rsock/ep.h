@@ -158,6 +158,7 @@ struct rsock_rx {
 	u16 posted;
 	bool eof;			/* the peer sends no more */
 	bool disconnected;		/* and receives no more */
+	bool faulty;			/* broke the protocol: hear no more */
 };
 
 /**

@@ -222,13 +222,15 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	ep->rx.posted--;
 	if (wc->status != IB_WC_SUCCESS) {
 		rsock_ep_kill_locked(ep, ECONNRESET);
-	} else if (!ep->rx.disconnected) {
+	} else if (!ep->rx.disconnected && !ep->rx.faulty) {
 		/* The peer has our REP, even if its RTU is still on the way */
 		if (ep->state == RSOCK_EP_ACCEPT)
 			rsock_ep_opened(ep);
 		fault = rsock_rx_message(ep, wc);
-		if (fault)
+		if (fault) {
+			ep->rx.faulty = true;
 			rsock_ep_fault(ep, fault);
+		}
 		rsock_rx_respond(ep);
 	}
 	spin_unlock_bh(&ep->lock);
