@@ -323,8 +323,9 @@ void rsock_cm_registered(struct rsock_ep *ep)
 		err = ep->passive ? rsock_cm_send_rep(ep) :
 				    rsock_cm_send_rtu(ep);
 	rdma_unlock_handler(ep->id);
+	/* The peer gave up meanwhile */
 	if (err)
-		rsock_ep_kill(ep, ECONNABORTED);
+		rsock_ep_kill(ep, ECONNRESET);
 }
 
 /**

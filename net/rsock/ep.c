@@ -28,6 +28,7 @@
 
 /* An RNR NAK asks the sender to come again after 0.64 ms (IBTA, table 45) */
 #define RSOCK_RNR_TIMER		12
+#define RSOCK_RETRIES		6
 
 struct workqueue_struct *rsock_wq;
 
@@ -281,6 +282,9 @@ static int rsock_ep_modify(struct rsock_ep *ep, enum ib_qp_state state)
 		return err;
 	if (state == IB_QPS_RTR)
 		attr.min_rnr_timer = RSOCK_RNR_TIMER;
+	/* A peer that vanished must be noticed: to rxe 7 means for ever */
+	if (state == IB_QPS_RTS)
+		attr.retry_cnt = min_t(u8, attr.retry_cnt, RSOCK_RETRIES);
 	return ib_modify_qp(ep->qp, &attr, mask);
 }
 
@@ -423,13 +427,14 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 
 /*
  * Did the stream end in good order, whatever became of the QP since? A peer
- * that has both sent and got all it could may leave without a word.
+ * that has our FIN and sent its own may leave at once, before our device heard
+ * that the FIN arrived.
  */
 static bool rsock_ep_was_closed(const struct rsock_ep *ep)
 {
 	return ep->rx.disconnected ||
-	       (ep->rx.eof && ep->tx.fin_posted &&
-		(s32)(ep->sq.done - ep->tx.fin_seq) >= 0);
+	       (ep->err == ECONNRESET && ep->rx.eof && !ep->rx.faulty &&
+		ep->tx.fin_posted);
 }
 
 /*

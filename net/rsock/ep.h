@@ -21,15 +21,15 @@
  *
  * Locks, outermost first:
  *	lock_sock()		the socket's, see rsock.h
+ *	id_mutex		keeps the cm_id from being destroyed while
+ *				bind(), listen() or connect() are inside
+ *				rdma_cm; handlers do not take it
  *	handler mutex		rdma_cm's, per cm_id: held in event handlers, by
  *				rdma_lock_handler(), and within rdma_connect()
  *				and rdma_destroy_id(). NEVER taken, directly or
  *				by these, under lock_sock(), except on a cm_id
  *				that cannot have events yet. Handlers do not
  *				take lock_sock().
- *	id_mutex		keeps the cm_id from being destroyed while
- *				bind(), listen() or connect() are inside
- *				rdma_cm; handlers do not take it
  *	rsock_devs_lock		dev.c
  *	ep->lock		softirq safe; the hot path's only lock
  *	accept_lock		rsock.h

@@ -1,0 +1,1457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer that does not keep to the protocol: user space on plain verbs, which
+ * sends what no rsocket would, against an AF_RSOCK socket in the same process.
+ *
+ * What a peer says wrongly resets the connection and is counted, once and
+ * under its name; what it said before is still read. What is only unusual is
+ * borne. Nothing that a peer does, or fails to do, holds up a close().
+ */
+#include <endian.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <rdma/rdma_cma.h>
+
+#include "util.h"
+
+/* What crosses the wire. */
+#define OP(op, value)	((uint32_t)(op) << 29 | (value))
+#define DATA(value)	OP(0, value)
+#define SGL(value)	OP(4, value)
+#define IOMAP(value)	OP(6, value)
+#define CTRL(value)	OP(7, value)
+enum { DISCONNECT, KEEPALIVE, SHUTDOWN };
+#define VALUE_MAX	0x1fffffffU
+
+#define F_NET		1	/* a big-endian host */
+#define F_IOMAP		2
+
+#define ENTRY_LEN	16U
+#define IOMAP_LEN	24U
+#define IOMAP_SLOTS	128	/* that AF_RSOCK offers */
+
+/* The private data, big endian. */
+struct conn_data {
+	uint8_t version;
+	uint8_t flags;
+	uint16_t credits;
+	uint8_t reserved[3];
+	uint8_t iomap;
+	uint64_t sgl_addr;
+	uint32_t sgl_key;
+	uint32_t sgl_len;	/* entries */
+	uint64_t buf_addr;
+	uint32_t buf_key;
+	uint32_t buf_len;
+};
+
+struct entry {
+	uint64_t addr;
+	uint32_t key;
+	uint32_t len;
+};
+
+/* The peer's memory: its table, its receive buffer, what it sends. */
+#define TABLE		0
+#define RX		(4 * KB)
+#define RX_LEN		(64 * KB)
+#define SCRATCH		(RX + RX_LEN)
+#define SCRATCH_LEN	(4 * KB)
+#define TX		(SCRATCH + SCRATCH_LEN)
+#define TX_LEN		(4 * MB)
+#define MEM_LEN		(TX + TX_LEN)
+
+#define CREDITS		100
+#define SEED		50
+#define MAX_SENDS	128
+
+/* How a peer is to connect, where it differs from a good one. */
+struct plan {
+	int len;		/* of the private data, + 1 */
+	int at, size;		/* these bytes of it are replaced */
+	uint64_t value;
+	bool deaf;		/* posts no receives */
+	bool by_hand;		/* its QP is its own, and no RTU is sent */
+};
+
+struct peer {
+	struct plan plan;
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq *scq;
+	struct ibv_cq *rcq;
+	struct ibv_qp *qp;
+	uint8_t *mem;
+	struct conn_data ours;
+	struct conn_data theirs;	/* in host order */
+	int pending;			/* sends not known complete */
+	enum ibv_wc_status status;	/* of the first that failed */
+	int entries;			/* scratch in use */
+	uint64_t pos;			/* bytes of the stream sent */
+};
+
+/* --- counters ------------------------------------------------------------------- */
+
+#define STATS_MAX	64
+
+struct stats {
+	char name[STATS_MAX][32];
+	unsigned long value[STATS_MAX];
+	int n;
+};
+
+static void read_stats(struct stats *st)
+{
+	FILE *f = fopen("/proc/net/rsock_stat", "r");
+	char lines[2][2000], *save, *word;
+	int i;
+
+	CHECK(f, "no counters: %s", err_name(errno));
+	for (i = 0; i < 2; i++)
+		CHECK(fgets(lines[i], sizeof(lines[i]), f), "line %d is missing", i);
+	fclose(f);
+	st->n = 0;
+	strtok_r(lines[0], "\n ", &save);
+	while ((word = strtok_r(NULL, "\n ", &save)) && st->n < STATS_MAX)
+		snprintf(st->name[st->n++], sizeof(st->name[0]), "%s", word);
+	strtok_r(lines[1], "\n ", &save);
+	for (i = 0; i < st->n; i++) {
+		word = strtok_r(NULL, "\n ", &save);
+		CHECK(word, "%s has no value", st->name[i]);
+		st->value[i] = strtoul(word, NULL, 10);
+	}
+}
+
+static unsigned long stat_now(const char *name)
+{
+	struct stats st;
+	int i;
+
+	read_stats(&st);
+	for (i = 0; i < st.n; i++) {
+		if (!strcmp(st.name[i], name))
+			return st.value[i];
+	}
+	CHECK(i < st.n, "no counter %s", name);
+	return 0;
+}
+
+/* Of the faults just this one was counted, or none (NULL). */
+static void check_faults(const struct stats *before, const char *name)
+{
+	struct stats now;
+	bool known = !name;
+	int i;
+
+	read_stats(&now);
+	for (i = 0; i < now.n; i++) {
+		long more = now.value[i] - before->value[i];
+		bool is_it = name && !strcmp(now.name[i], name);
+
+		known |= is_it;
+		if (!strncmp(now.name[i], "Fault", 5))
+			CHECK(more == (is_it ? 1 : 0), "%s went up by %ld, expected is %s",
+			      now.name[i], more, name ? name : "no fault");
+	}
+	CHECK(known, "no counter %s", name);
+}
+
+struct awaited {
+	const char *name;
+	unsigned long from;
+};
+
+static bool counted(void *arg)
+{
+	struct awaited *a = arg;
+
+	return stat_now(a->name) != a->from;
+}
+
+/* --- the peer: connecting ----------------------------------------------------------- */
+
+static void peer_start(struct peer *p, const struct plan *plan)
+{
+	*p = (struct peer){ };
+	if (plan)
+		p->plan = *plan;
+	p->channel = rdma_create_event_channel();
+	CHECK(p->channel, "%s", err_name(errno));
+	MUST(fcntl(p->channel->fd, F_SETFL, O_NONBLOCK));
+}
+
+/* The next event, of which only the private data is of interest. */
+static int next_event(struct peer *p)
+{
+	struct rdma_cm_event *event;
+	const void *data;
+	int type;
+
+	/* Some are dealt with inside the library. */
+	while (rdma_get_cm_event(p->channel, &event)) {
+		CHECK(errno == EAGAIN, "%s", err_name(errno));
+		wait_events(p->channel->fd, POLLIN);
+	}
+	type = event->event;
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		p->id = event->id;
+	data = event->param.conn.private_data;
+	if ((type == RDMA_CM_EVENT_CONNECT_REQUEST || type == RDMA_CM_EVENT_CONNECT_RESPONSE ||
+	     type == RDMA_CM_EVENT_ESTABLISHED) && data &&
+	    event->param.conn.private_data_len >= sizeof(p->theirs)) {
+		struct conn_data *t = &p->theirs;
+
+		memcpy(t, data, sizeof(*t));
+		t->credits = be16toh(t->credits);
+		t->sgl_addr = be64toh(t->sgl_addr);
+		t->sgl_key = be32toh(t->sgl_key);
+		t->sgl_len = be32toh(t->sgl_len);
+		t->buf_addr = be64toh(t->buf_addr);
+		t->buf_key = be32toh(t->buf_key);
+		t->buf_len = be32toh(t->buf_len);
+		CHECK(t->buf_len * 2 + MB < TX_LEN, "a ring of 2 * %u bytes", t->buf_len);
+	}
+	rdma_ack_cm_event(event);
+	return type;
+}
+
+static void expect_event(struct peer *p, enum rdma_cm_event_type wanted)
+{
+	int type = next_event(p);
+
+	CHECK(type == (int)wanted, "%s, expected %s", rdma_event_str(type),
+	      rdma_event_str(wanted));
+}
+
+static void post_receives(struct peer *p, int n)
+{
+	struct ibv_recv_wr wr = { }, *bad;
+
+	while (n--)
+		MUST(-ibv_post_recv(p->qp, &wr, &bad));
+}
+
+static void modify_by_hand(struct peer *p, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	MUST(rdma_init_qp_attr(p->id, &attr, &mask));
+	if (state == IBV_QPS_RTS)
+		attr.max_rd_atomic = 1;		/* whatever was agreed on */
+	MUST(-ibv_modify_qp(p->qp, &attr, mask));
+}
+
+static void make_data(struct peer *p)
+{
+	uint8_t *bytes = (uint8_t *)&p->ours;
+	int i;
+
+	p->ours = (struct conn_data){
+		.version = 1,
+		.flags = F_IOMAP,
+		.credits = htobe16(CREDITS),
+		.sgl_addr = htobe64((uintptr_t)p->mem + TABLE),
+		.sgl_key = htobe32(p->mr->rkey),
+		.sgl_len = htobe32(2),
+		.buf_addr = htobe64((uintptr_t)p->mem + RX),
+		.buf_key = htobe32(p->mr->rkey),
+		.buf_len = htobe32(RX_LEN / 2),
+	};
+	for (i = 0; i < p->plan.size; i++)
+		bytes[p->plan.at + i] = p->plan.value >> 8 * (p->plan.size - 1 - i);
+}
+
+/* All that the peer needs of its device, up to a QP in INIT. */
+static void peer_open(struct peer *p)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = {
+			.max_send_wr = MAX_SENDS, .max_recv_wr = 1000,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+
+	p->mem = mmap(NULL, MEM_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(p->mem != MAP_FAILED, "%s", err_name(errno));
+	p->pd = ibv_alloc_pd(p->id->verbs);
+	CHECK(p->pd, "%s", err_name(errno));
+	p->mr = ibv_reg_mr(p->pd, p->mem, MEM_LEN,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	CHECK(p->mr, "%s", err_name(errno));
+	p->scq = ibv_create_cq(p->id->verbs, MAX_SENDS + 1, NULL, NULL, 0);
+	p->rcq = ibv_create_cq(p->id->verbs, 1001, NULL, NULL, 0);
+	CHECK(p->scq && p->rcq, "%s", err_name(errno));
+	attr.send_cq = p->scq;
+	attr.recv_cq = p->rcq;
+	if (p->plan.by_hand) {
+		p->qp = ibv_create_qp(p->pd, &attr);
+		CHECK(p->qp, "%s", err_name(errno));
+		modify_by_hand(p, IBV_QPS_INIT);
+	} else {
+		MUST(rdma_create_qp(p->id, p->pd, &attr));
+		p->qp = p->id->qp;
+	}
+	if (!p->plan.deaf)
+		post_receives(p, 500);
+	make_data(p);
+}
+
+static struct rdma_conn_param peer_param(struct peer *p)
+{
+	return (struct rdma_conn_param){
+		.private_data = &p->ours,
+		.private_data_len = p->plan.len ? p->plan.len - 1 : (int)sizeof(p->ours),
+		.flow_control = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+		.qp_num = p->qp->qp_num,
+	};
+}
+
+/* As a client, up to its request. */
+static void peer_request(struct peer *p, const struct addr *where)
+{
+	struct addr from = client_addr(IPV4, 0), to = *where;
+	struct rdma_conn_param param;
+
+	MUST(rdma_create_id(p->channel, &p->id, NULL, RDMA_PS_TCP));
+	MUST(rdma_resolve_addr(p->id, &from.sa, &to.sa, 5000));
+	expect_event(p, RDMA_CM_EVENT_ADDR_RESOLVED);
+	MUST(rdma_resolve_route(p->id, 5000));
+	expect_event(p, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	peer_open(p);
+	param = peer_param(p);
+	MUST(rdma_connect(p->id, &param));
+}
+
+/* As a server, up to where it listens. */
+static struct addr peer_listen(struct peer *p)
+{
+	struct addr a = server_addr(IPV4, 0);
+
+	MUST(rdma_create_id(p->channel, &p->listener, NULL, RDMA_PS_TCP));
+	MUST(rdma_bind_addr(p->listener, &a.sa));
+	MUST(rdma_listen(p->listener, 4));
+	return target_addr(IPV4, ntohs(rdma_get_src_port(p->listener)));
+}
+
+static void peer_accept(struct peer *p)
+{
+	struct rdma_conn_param param;
+
+	expect_event(p, RDMA_CM_EVENT_CONNECT_REQUEST);
+	peer_open(p);
+	param = peer_param(p);
+	MUST(rdma_accept(p->id, &param));
+}
+
+/* Without a word: no DISCONNECT. */
+static void peer_leave(struct peer *p)
+{
+	if (p->qp && p->plan.by_hand)
+		MUST(-ibv_destroy_qp(p->qp));
+	else if (p->qp)
+		rdma_destroy_qp(p->id);
+	p->qp = NULL;
+	if (p->id)
+		MUST(rdma_destroy_id(p->id));
+	p->id = NULL;
+}
+
+static void peer_end(struct peer *p)
+{
+	peer_leave(p);
+	if (p->mr)
+		MUST(-ibv_dereg_mr(p->mr));
+	if (p->scq)
+		MUST(-ibv_destroy_cq(p->scq));
+	if (p->rcq)
+		MUST(-ibv_destroy_cq(p->rcq));
+	if (p->pd)
+		MUST(-ibv_dealloc_pd(p->pd));
+	if (p->listener)
+		MUST(rdma_destroy_id(p->listener));
+	rdma_destroy_event_channel(p->channel);
+	if (p->mem)
+		munmap(p->mem, MEM_LEN);
+}
+
+static int begin_connect(const struct addr *where)
+{
+	int fd = open_socket(IPV4, SOCK_NONBLOCK);
+
+	MUST_FAIL(connect(fd, &where->sa, where->len), EINPROGRESS);
+	return fd;
+}
+
+/* How a connect() that was begun ends. */
+static int connect_result(int fd)
+{
+	wait_events(fd, POLLOUT);
+	set_nonblock(fd, false);
+	return get_int(fd, SOL_SOCKET, SO_ERROR);
+}
+
+enum { PEER_CONNECTS, PEER_ACCEPTS, ROLES };
+
+/* Connect both, one way or the other; the AF_RSOCK end, and what it is told. */
+static int meet_any(struct peer *p, int role, const struct plan *plan, int *err)
+{
+	struct addr where;
+	int listener, fd;
+
+	peer_start(p, plan);
+	if (role == PEER_CONNECTS) {
+		listener = open_listener(IPV4, 4, &where);
+		peer_request(p, &where);
+		expect_event(p, RDMA_CM_EVENT_ESTABLISHED);
+		fd = accept_one(listener);
+		close(listener);
+		*err = 0;
+	} else {
+		where = peer_listen(p);
+		fd = begin_connect(&where);
+		peer_accept(p);
+		*err = connect_result(fd);
+		expect_event(p, RDMA_CM_EVENT_ESTABLISHED);
+	}
+	return fd;
+}
+
+static int meet(struct peer *p, int role, const struct plan *plan)
+{
+	int err, fd = meet_any(p, role, plan, &err);
+
+	CHECK(!err, "connect: %s", err_name(err));
+	return fd;
+}
+
+/* The response has come: a QP driven by hand may go to RTS. */
+static void ready_by_hand(struct peer *p)
+{
+	/* INIT once more: what access there is shows only now. */
+	modify_by_hand(p, IBV_QPS_INIT);
+	modify_by_hand(p, IBV_QPS_RTR);
+	modify_by_hand(p, IBV_QPS_RTS);
+}
+
+/* --- the peer: talking ------------------------------------------------------------------ */
+
+static bool reap_send(struct peer *p)
+{
+	struct ibv_wc wc;
+
+	if (!MUST(ibv_poll_cq(p->scq, 1, &wc)))
+		return false;
+	p->pending--;
+	if (wc.status && !p->status)
+		p->status = wc.status;
+	return true;
+}
+
+static void reap_sends(struct peer *p, int until)
+{
+	long long end = now_ms() + hang_seconds() * 1000;
+
+	while (p->pending > until) {
+		if (reap_send(p))
+			continue;
+		CHECK(now_ms() < end, "%d sends do not complete", p->pending);
+		sleep_ms(1);
+	}
+}
+
+static void post(struct peer *p, enum ibv_wr_opcode opcode, uint32_t imm, uint64_t addr,
+		 uint32_t key, size_t from, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)p->mem + from, .length = len, .lkey = p->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .imm_data = htobe32(imm),
+		.sg_list = &sge, .num_sge = len ? 1 : 0,
+		.wr.rdma = { .remote_addr = addr, .rkey = key },
+	}, *bad;
+
+	reap_sends(p, MAX_SENDS / 2);
+	MUST(-ibv_post_send(p->qp, &wr, &bad));
+	p->pending++;
+}
+
+static void say(struct peer *p, uint32_t imm)
+{
+	post(p, IBV_WR_RDMA_WRITE_WITH_IMM, imm, 0, 0, 0, 0);
+}
+
+/* The stream goes on with "len" bytes, called "imm" whatever they are. */
+static void say_bytes(struct peer *p, enum ibv_wr_opcode opcode, uint32_t imm, uint32_t len)
+{
+	pattern_fill(p->mem + TX + p->pos, len, SEED, p->pos);
+	post(p, opcode, imm, p->theirs.buf_addr + p->pos, p->theirs.buf_key, TX + p->pos, len);
+}
+
+static void say_data(struct peer *p, uint32_t len)
+{
+	say_bytes(p, IBV_WR_RDMA_WRITE_WITH_IMM, DATA(len), len);
+	p->pos += len;
+}
+
+/* Into the table of the other end. */
+static void say_entry(struct peer *p, uint32_t imm, int offset, const void *entry, uint32_t len)
+{
+	size_t scratch = SCRATCH + p->entries++ % 64 * 64;
+
+	CHECK(len <= 64, "%u", len);
+	memcpy(p->mem + scratch, entry, len);
+	post(p, IBV_WR_RDMA_WRITE_WITH_IMM, imm, p->theirs.sgl_addr + offset, p->theirs.sgl_key,
+	     scratch, len);
+}
+
+static void say_grant(struct peer *p, int slot, uint32_t limit)
+{
+	struct entry e = {
+		.addr = (uintptr_t)p->mem + RX + slot * RX_LEN / 2, .key = p->mr->rkey,
+		.len = RX_LEN / 2,
+	};
+
+	say_entry(p, SGL(limit), slot * ENTRY_LEN, &e, sizeof(e));
+}
+
+/* What the other end says next; how many bytes came along. */
+static uint32_t hear(struct peer *p, uint32_t *len)
+{
+	long long end = now_ms() + hang_seconds() * 1000;
+	struct ibv_wc wc;
+
+	while (!MUST(ibv_poll_cq(p->rcq, 1, &wc))) {
+		CHECK(now_ms() < end, "nothing heard");
+		sleep_ms(1);
+	}
+	CHECK(!wc.status, "%s", ibv_wc_status_str(wc.status));
+	CHECK(wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM, "opcode %d", wc.opcode);
+	*len = wc.byte_len;
+	return be32toh(wc.imm_data);
+}
+
+static bool silent(struct peer *p)
+{
+	struct ibv_wc wc;
+
+	sleep_ms(50);
+	return !MUST(ibv_poll_cq(p->rcq, 1, &wc));
+}
+
+/* Data of the other end, which say the same pattern; credit is passed over. */
+static uint32_t hear_data(struct peer *p)
+{
+	uint32_t msg, len;
+
+	do {
+		msg = hear(p, &len);
+	} while (msg >> 29 == 4);
+	CHECK(msg >> 29 == 0, "message 0x%x", msg);
+	CHECK(msg == len, "message 0x%x with %u bytes", msg, len);
+	return len;
+}
+
+/* Both ways, with the AF_RSOCK end having sent nothing before. */
+static void check_alive(struct peer *p, int fd)
+{
+	struct stream out = { .fd = fd, .seed = 60 };
+	struct stream in = { .fd = fd, .seed = SEED, .pos = p->pos };
+	uint32_t got = 0;
+
+	say_data(p, 1000);
+	recv_stream(&in, 1000, 1000);
+	send_stream(&out, 1000, 1000);
+	while (got < 1000)
+		got += hear_data(p);
+	pattern_check(p->mem + RX, 1000, 60, 0);
+	expect_nothing(fd);
+	reap_sends(p, 0);
+	CHECK(!p->status, "the peer's sends: %s", ibv_wc_status_str(p->status));
+}
+
+/* --- the socket ------------------------------------------------------------------------- */
+
+static bool hung_up(void *arg)
+{
+	return poll_ms(*(int *)arg, 0, 0) & POLLHUP;
+}
+
+static void wait_hup(int fd)
+{
+	CHECK(eventually(hung_up, &fd), "the connection goes on");
+}
+
+/* It ended with an error after "len" bytes, which can be read; how many. */
+static uint64_t check_reset_any(int fd)
+{
+	uint64_t len = 0;
+	char buf[5000];
+	ssize_t n;
+
+	wait_hup(fd);
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0) {
+		pattern_check(buf, n, SEED, len);
+		len += n;
+	}
+	CHECK(n < 0 && errno == ECONNRESET, "after %llu bytes: %zd (%s)",
+	      (unsigned long long)len, n, n < 0 ? err_name(errno) : "end of file");
+	/* Told once. */
+	MUST_BE(recv(fd, buf, 1, MSG_DONTWAIT), 0);
+	MUST_FAIL(send(fd, buf, 1, MSG_NOSIGNAL), EPIPE);
+	MUST_BE(get_int(fd, SOL_SOCKET, SO_ERROR), 0);
+	return len;
+}
+
+static void check_reset(int fd, uint64_t len)
+{
+	uint64_t got = check_reset_any(fd);
+
+	CHECK(got == len, "%llu bytes could be read, expected %llu", (unsigned long long)got,
+	      (unsigned long long)len);
+}
+
+static void check_end(int fd, uint64_t len)
+{
+	struct stream in = { .fd = fd, .seed = SEED };
+
+	MUST_BE(recv_to_end(&in, 5000), len);
+	MUST_BE(get_int(fd, SOL_SOCKET, SO_ERROR), 0);
+}
+
+static int module_refs(void)
+{
+	FILE *f = fopen("/sys/module/rsock/refcnt", "r");
+	int n = -1;
+
+	CHECK(f && fscanf(f, "%d", &n) == 1, "no count of references");
+	fclose(f);
+	return n;
+}
+
+static bool refs_are(void *arg)
+{
+	return module_refs() == *(int *)arg;
+}
+
+static void set_fin_timeout(int seconds)
+{
+	FILE *f = fopen("/proc/sys/net/rsock/fin_timeout", "w");
+
+	CHECK(f && fprintf(f, "%d\n", seconds) > 0 && !fclose(f), "%s", err_name(errno));
+}
+
+/* --- connecting ------------------------------------------------------------------------------ */
+
+/*
+ * InfiniBand's and RoCE's connection manager pads private data with zeroes,
+ * so that what is short lacks a version, a table or a buffer.
+ */
+static const struct forgery {
+	const char *name;
+	const char *counter;
+	int err;
+	struct plan plan;
+} forgeries[] = {
+	{ "none", "FaultConnVersion", EPROTONOSUPPORT, { .len = 1 + 0 } },
+	{ "8 bytes", "FaultConnSgl", EPROTO, { .len = 1 + 8 } },
+	{ "24 bytes", "FaultConnBuf", EPROTO, { .len = 1 + 24 } },
+	{ "version 0", "FaultConnVersion", EPROTONOSUPPORT, { .at = 0, .size = 1, .value = 0 } },
+	{ "version 2", "FaultConnVersion", EPROTONOSUPPORT, { .at = 0, .size = 1, .value = 2 } },
+	{ "no table", "FaultConnSgl", EPROTO, { .at = 20, .size = 4, .value = 0 } },
+	{ "table of one", "FaultConnSgl", EPROTO, { .at = 20, .size = 4, .value = 1 } },
+	{ "table of 65", "FaultConnSgl", EPROTO, { .at = 20, .size = 4, .value = 65 } },
+	{ "table of 2^32 - 1", "FaultConnSgl", EPROTO, { .at = 20, .size = 4, .value = ~0 } },
+	{ "table that wraps", "FaultConnSgl", EPROTO, { .at = 8, .size = 8, .value = ~7ULL } },
+	{ "empty buffer", "FaultConnBuf", EPROTO, { .at = 36, .size = 4, .value = 0 } },
+	{ "buffer that wraps", "FaultConnBuf", EPROTO, { .at = 24, .size = 8, .value = ~7ULL } },
+};
+
+START_TEST(request_forged)
+{
+	const struct forgery *f = &forgeries[_i];
+	struct peer bad, good;
+	struct stats before;
+	struct addr where;
+	int listener, s;
+
+	listener = open_listener(IPV4, 4, &where);
+	read_stats(&before);
+	peer_start(&bad, &f->plan);
+	peer_request(&bad, &where);
+	expect_event(&bad, RDMA_CM_EVENT_REJECTED);
+	check_faults(&before, f->counter);
+	peer_end(&bad);
+	/* The listener has seen nothing of it. */
+	MUST_BE(poll_ms(listener, POLLIN, 0), 0);
+	peer_start(&good, NULL);
+	peer_request(&good, &where);
+	expect_event(&good, RDMA_CM_EVENT_ESTABLISHED);
+	s = accept_one(listener);
+	check_alive(&good, s);
+	close(s);
+	close(listener);
+	peer_end(&good);
+}
+END_TEST
+
+START_TEST(answer_forged)
+{
+	const struct forgery *f = &forgeries[_i];
+	struct stats before;
+	struct addr where;
+	struct peer p;
+	int fd, err;
+
+	peer_start(&p, &f->plan);
+	where = peer_listen(&p);
+	read_stats(&before);
+	fd = begin_connect(&where);
+	peer_accept(&p);
+	err = connect_result(fd);
+	CHECK(err == f->err, "%s: connect: %s, expected %s", f->name, err_name(err),
+	      err_name(f->err));
+	MUST_FAIL(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE, ENOTCONN);
+	check_faults(&before, f->counter);
+	expect_event(&p, RDMA_CM_EVENT_REJECTED);
+	close(fd);
+	peer_end(&p);
+}
+END_TEST
+
+START_TEST(request_rejected)
+{
+	struct addr where;
+	struct peer p;
+	int fd, err;
+
+	peer_start(&p, NULL);
+	where = peer_listen(&p);
+	fd = begin_connect(&where);
+	expect_event(&p, RDMA_CM_EVENT_CONNECT_REQUEST);
+	MUST(rdma_reject(p.id, NULL, 0));
+	err = connect_result(fd);
+	CHECK(err == ECONNREFUSED, "%s", err_name(err));
+	close(fd);
+	peer_end(&p);
+}
+END_TEST
+
+/* A server that does not answer: who gives up is gone at once. */
+START_TEST(request_ignored)
+{
+	int refs = module_refs(), fd;
+	struct addr where;
+	struct peer p;
+	long long from;
+
+	peer_start(&p, NULL);
+	where = peer_listen(&p);
+	fd = begin_connect(&where);
+	expect_event(&p, RDMA_CM_EVENT_CONNECT_REQUEST);
+	MUST_BE(poll_ms(fd, POLLOUT, 300), 0);
+	MUST_FAIL(connect(fd, &where.sa, where.len), EALREADY);
+	from = now_ms();
+	MUST(close(fd));
+	CHECK(now_ms() - from < hang_seconds() * 1000, "%lld ms", now_ms() - from);
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+	peer_end(&p);
+}
+END_TEST
+
+/*
+ * A client that never sends its RTU is nobody to accept, and holds up nobody.
+ * Its first message is as good as the RTU.
+ */
+START_TEST(no_rtu)
+{
+	static const struct plan plan = { .by_hand = true };
+	int refs = module_refs(), listener, s;
+	struct peer bad, good;
+	struct addr where;
+
+	listener = open_listener(IPV4, 4, &where);
+	peer_start(&bad, &plan);
+	peer_request(&bad, &where);
+	expect_event(&bad, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	MUST_BE(poll_ms(listener, POLLIN, 200), 0);
+	peer_start(&good, NULL);
+	peer_request(&good, &where);
+	expect_event(&good, RDMA_CM_EVENT_ESTABLISHED);
+	s = accept_one(listener);
+	check_alive(&good, s);
+	close(s);
+	if (_i == 1) {
+		ready_by_hand(&bad);
+		say_data(&bad, 1000);
+		s = accept_one(listener);
+		say(&bad, CTRL(DISCONNECT));
+		check_end(s, 1000);
+		close(s);
+	} else if (_i == 2) {
+		peer_leave(&bad);
+		MUST_BE(poll_ms(listener, POLLIN, 100), 0);
+	}
+	MUST(close(listener));
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+	peer_end(&bad);
+	peer_end(&good);
+}
+END_TEST
+
+/* It says that it has memory, which it has not: only writing shows that. */
+START_TEST(memory_pretended)
+{
+	static const struct plan plans[] = {
+		{ .at = 16, .size = 4, .value = 0x12345678 },	/* table: key */
+		{ .at = 8, .size = 8, .value = 0x1000 },	/* table: address */
+		{ .at = 32, .size = 4, .value = 0x12345678 },	/* buffer: key */
+		{ .at = 24, .size = 8, .value = 0x1000 },	/* buffer: address */
+	};
+	struct stats before;
+	struct peer p;
+	int s, err;
+
+	read_stats(&before);
+	s = meet_any(&p, _i % ROLES, &plans[_i / ROLES], &err);
+	if (_i / ROLES >= 2)
+		send(s, "x", 1, MSG_NOSIGNAL);
+	/* The first buffer that is granted may come back before connect() does. */
+	if (err)
+		CHECK(err == ECONNRESET, "connect: %s", err_name(err));
+	else
+		check_reset(s, 0);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* No credit, or no more than one message, until told otherwise. */
+START_TEST(no_credit)
+{
+	static const struct plan plan = { .at = 2, .size = 2, .value = 0 };
+	struct peer p;
+	uint32_t len;
+	int s;
+
+	s = meet(&p, _i, &plan);
+	hear(&p, &len);
+	MUST_BE(len, ENTRY_LEN);
+	send_all(s, "0123456789", 10);
+	CHECK(silent(&p), "sent without credit");
+	say(&p, SGL(1));
+	MUST_BE(hear_data(&p), 10);
+	send_all(s, "0123456789", 10);
+	CHECK(silent(&p), "sent without credit");
+	say(&p, SGL(0x10000 + 2));	/* as if it had carried */
+	MUST_BE(hear_data(&p), 10);
+	CHECK(!memcmp(p.mem + RX, "01234567890123456789", 20), "%.20s", p.mem + RX);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* A big-endian host finds its table in its own order, and writes ours in ours. */
+START_TEST(other_byte_order)
+{
+	static const struct plan plan = { .at = 1, .size = 1, .value = F_NET | F_IOMAP };
+	struct stream out = { .seed = 60 };
+	uint32_t len, got = 0;
+	struct entry e;
+	struct peer p;
+
+	out.fd = meet(&p, _i, &plan);
+	MUST_BE(hear(&p, &len), SGL(p.theirs.credits));
+	MUST_BE(len, ENTRY_LEN);
+	memcpy(&e, p.mem + TABLE + ENTRY_LEN, sizeof(e));
+	MUST_BE(be64toh(e.addr), p.theirs.buf_addr + p.theirs.buf_len);
+	MUST_BE(be32toh(e.key), p.theirs.buf_key);
+	MUST_BE(be32toh(e.len), p.theirs.buf_len);
+	check_alive(&p, out.fd);
+	/* Past the end of the first buffer. */
+	say_grant(&p, 1, CREDITS);
+	out.pos = 1000;
+	send_stream(&out, RX_LEN - 1000, 10000);
+	while (got < RX_LEN - 1000)
+		got += hear_data(&p);
+	pattern_check(p.mem + RX, RX_LEN, 60, 0);
+	close(out.fd);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- lies --------------------------------------------------------------------------------- */
+
+static void beyond_grant(struct peer *p, int fd)
+{
+	uint32_t len = p->theirs.buf_len - p->pos + 1;
+
+	(void)fd;
+	say_bytes(p, IBV_WR_RDMA_WRITE_WITH_IMM, DATA(len), len);
+}
+
+static void fill_grant(struct peer *p)
+{
+	uint64_t end = (p->pos / p->theirs.buf_len + 1) * p->theirs.buf_len;
+
+	while (p->pos < end)
+		say_data(p, end - p->pos < 60000 ? end - p->pos : 60000);
+}
+
+static void beyond_all_grants(struct peer *p, int fd)
+{
+	uint32_t len;
+
+	(void)fd;
+	/* The second one was granted at once. */
+	hear(p, &len);
+	MUST_BE(len, ENTRY_LEN);
+	fill_grant(p);
+	fill_grant(p);
+	say_entry(p, DATA(1), 4 * KB - 1, "", 1);
+}
+
+/* It cannot be told of new credit, and sends all the same. */
+static void beyond_credit(struct peer *p, int fd)
+{
+	unsigned long faults = stat_now("FaultFlood");
+	long long end = now_ms() + hang_seconds() * 1000;
+	int i;
+
+	for (i = 0; i < 5000 && stat_now("FaultFlood") == faults; i++) {
+		say_data(p, 1);
+		while ((unsigned int)inq(fd) < p->pos && stat_now("FaultFlood") == faults)
+			CHECK(now_ms() < end, "message %d is neither taken nor refused", i);
+	}
+	CHECK(i > p->theirs.credits - 2, "%d messages of %d", i, p->theirs.credits);
+	p->pos--;
+}
+
+static void third_grant(struct peer *p, int fd)
+{
+	(void)fd;
+	say_grant(p, 1, CREDITS);
+	say_grant(p, 0, CREDITS);
+}
+
+static void limit_back_later(struct peer *p, int fd)
+{
+	(void)fd;
+	say(p, SGL(CREDITS + 10));
+	say(p, SGL(CREDITS + 9));
+}
+
+#define WWI	IBV_WR_RDMA_WRITE_WITH_IMM
+
+/* Where it is written to: the table, from here on, or the ring (0). */
+#define AT(offset)	(1 + (offset))
+
+static const struct lie {
+	const char *name;
+	const char *counter;	/* NULL: none, the device says no */
+	enum ibv_wr_opcode opcode;
+	uint32_t imm;
+	uint32_t len;
+	int where;
+	const void *bytes;	/* zeroes */
+	void (*tell)(struct peer *p, int fd);
+	bool deaf;
+} lies[] = {
+	{ "no data", "FaultLength", WWI, DATA(0), 0 },
+	{ "no data, but written", "FaultLength", WWI, DATA(0), 100 },
+	{ "data not written", "FaultLength", WWI, DATA(100), 0 },
+	{ "more data than written", "FaultLength", WWI, DATA(101), 100 },
+	{ "less data than written", "FaultLength", WWI, DATA(99), 100 },
+	{ "2^29 - 1 bytes of data", "FaultLength", WWI, DATA(VALUE_MAX), 100 },
+	{ "data beyond the grant", "FaultOverrun", .tell = beyond_grant },
+	{ "data without a grant", "FaultOverrun", .tell = beyond_all_grants },
+	{ "data without credit", "FaultFlood", .tell = beyond_credit, .deaf = true },
+	{ "limit goes back", "FaultCredit", WWI, SGL(CREDITS - 1), 0 },
+	{ "limit goes back later", "FaultCredit", .tell = limit_back_later },
+	{ "limit goes to 0", "FaultCredit", WWI, SGL(0), 0 },
+	{ "limit goes too far", "FaultCredit", WWI, SGL(0xffff), 0 },
+	{ "entry of 8 bytes", "FaultLength", WWI, SGL(CREDITS), 8, AT(ENTRY_LEN) },
+	{ "entry of 24 bytes", "FaultLength", WWI, SGL(CREDITS), 24, AT(ENTRY_LEN) },
+	{ "entry of length 0", "FaultSge", WWI, SGL(CREDITS), 16, AT(ENTRY_LEN),
+	  &(struct entry){ 0x10000, 1, 0 } },
+	{ "entry that wraps", "FaultSge", WWI, SGL(CREDITS), 16, AT(ENTRY_LEN),
+	  &(struct entry){ ~15ULL, 1, 32 } },
+	{ "entry in the wrong slot", "FaultSge", WWI, SGL(CREDITS), 16, AT(0),
+	  &(struct entry){ 0x10000, 1, 1000 } },
+	{ "third grant", "FaultGrant", .tell = third_grant },
+	{ "operation 1", "FaultOp", WWI, OP(1, 100), 100 },
+	{ "operation 2", "FaultOp", WWI, OP(2, 100), 100 },
+	{ "operation 3", "FaultOp", WWI, OP(3, 100), 100 },
+	{ "operation 5", "FaultOp", WWI, OP(5, 100), 100 },
+	{ "operation 5, empty", "FaultOp", WWI, OP(5, 0), 0 },
+	{ "mapping beyond the table", "FaultIomap", WWI, IOMAP(IOMAP_SLOTS), IOMAP_LEN,
+	  AT(2 * ENTRY_LEN) },
+	{ "mapping 2^29 - 1", "FaultIomap", WWI, IOMAP(VALUE_MAX), IOMAP_LEN, AT(2 * ENTRY_LEN) },
+	{ "mapping of 16 bytes", "FaultLength", WWI, IOMAP(0), 16, AT(2 * ENTRY_LEN) },
+	{ "mapping not written", "FaultLength", WWI, IOMAP(0), 0 },
+	{ "control message with bytes", "FaultLength", WWI, CTRL(KEEPALIVE), 4,
+	  AT(2 * ENTRY_LEN) },
+	{ "SEND, empty", "FaultOpcode", IBV_WR_SEND, 0, 0 },
+	{ "SEND with an immediate", "FaultOpcode", IBV_WR_SEND_WITH_IMM, CTRL(KEEPALIVE), 0 },
+	{ "SEND with bytes", NULL, IBV_WR_SEND, 0, 100 },
+};
+
+static void tell_lie(struct peer *p, int fd, const struct lie *lie)
+{
+	static const char zeroes[64];
+
+	if (lie->tell)
+		lie->tell(p, fd);
+	else if (lie->where)
+		say_entry(p, lie->imm, lie->where - 1, lie->bytes ? lie->bytes : zeroes,
+			  lie->len);
+	else
+		say_bytes(p, lie->opcode, lie->imm, lie->len);
+}
+
+START_TEST(lie_told)
+{
+	const struct lie *lie = &lies[_i / ROLES];
+	struct plan plan = { .deaf = lie->deaf };
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, &plan);
+	read_stats(&before);
+	say_data(&p, 1000);
+	tell_lie(&p, s, lie);
+	check_reset(s, p.pos);
+	check_faults(&before, lie->counter);
+	/* The other end is told. */
+	expect_event(&p, RDMA_CM_EVENT_DISCONNECTED);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/*
+ * Who has lied is not listened to any more: what follows is neither counted
+ * nor delivered, since something is missing before it, nor is it an end in
+ * good order.
+ */
+START_TEST(lie_then_more)
+{
+	int rounds = full_run() ? 200 : 20, i, k;
+
+	for (i = 0; i < rounds; i++) {
+		struct stats before;
+		struct peer p;
+		uint64_t pos;
+		int s;
+
+		s = meet(&p, i % ROLES, NULL);
+		read_stats(&before);
+		say_data(&p, 1000);
+		reap_sends(&p, 0);
+		pos = p.pos;
+		/* All at once, so that it arrives before the end. */
+		say(&p, OP(5, 0));
+		for (k = 0; k < 20; k++) {
+			if (_i == 0)
+				say_data(&p, 10);
+			else if (_i == 1)
+				say(&p, OP(3, 0));
+			else
+				say(&p, CTRL(k ? SHUTDOWN : DISCONNECT));
+		}
+		check_reset(s, pos);
+		check_faults(&before, "FaultOp");
+		close(s);
+		peer_end(&p);
+	}
+}
+END_TEST
+
+/* The device of the other end says no, and says so to the peer. */
+enum { BEYOND, BEFORE, WRONG_KEY, READ, TRESPASSES };
+
+START_TEST(trespass)
+{
+	struct plan plan = { .by_hand = true };
+	struct stats before;
+	struct addr where;
+	struct peer p;
+	long long end;
+	int listener, s;
+	uint64_t ring;
+
+	listener = open_listener(IPV4, 4, &where);
+	peer_start(&p, &plan);
+	peer_request(&p, &where);
+	expect_event(&p, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	ready_by_hand(&p);
+	MUST(rdma_establish(p.id));
+	s = accept_one(listener);
+	close(listener);
+	read_stats(&before);
+	say_data(&p, 1000);
+	reap_sends(&p, 0);
+	MUST_BE(p.status, 0);
+	end = now_ms() + hang_seconds() * 1000;
+	ring = p.theirs.buf_addr;
+	switch (_i / 2) {
+	case BEYOND:
+		post(&p, _i % 2 ? WWI : IBV_WR_RDMA_WRITE, DATA(100),
+		     ring + p.theirs.buf_len * 2 - 50, p.theirs.buf_key, TX, 100);
+		break;
+	case BEFORE:
+		post(&p, _i % 2 ? WWI : IBV_WR_RDMA_WRITE, DATA(100), p.theirs.sgl_addr - 50,
+		     p.theirs.sgl_key, TX, 100);
+		break;
+	case WRONG_KEY:
+		post(&p, _i % 2 ? WWI : IBV_WR_RDMA_WRITE, DATA(100), ring,
+		     p.theirs.buf_key ^ 1, TX, 100);
+		break;
+	default:
+		post(&p, IBV_WR_RDMA_READ, 0, _i % 2 ? p.theirs.sgl_addr : ring,
+		     p.theirs.buf_key, TX, 100);
+		break;
+	}
+	/*
+	 * rxe tells the peer, or its own user, who may be so fast to destroy
+	 * the QP that the peer is told nothing: it would try for ever.
+	 */
+	while (!reap_send(&p) && !hung_up(&s)) {
+		CHECK(now_ms() < end, "nobody notices");
+		sleep_ms(1);
+	}
+	CHECK(p.pending || p.status == IBV_WC_REM_ACCESS_ERR ||
+	      p.status == IBV_WC_REM_INV_REQ_ERR || p.status == IBV_WC_REM_OP_ERR,
+	      "%s", ibv_wc_status_str(p.status));
+	peer_leave(&p);
+	check_reset(s, 1000);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- unusual, but borne ------------------------------------------------------------------------ */
+
+static void many_keepalives(struct peer *p)
+{
+	int n = full_run() ? 50000 : 2000;
+
+	while (n--)
+		say(p, CTRL(KEEPALIVE));
+}
+
+static void many_writes(struct peer *p)
+{
+	int n = full_run() ? 50000 : 2000;
+
+	while (n--)
+		post(p, IBV_WR_RDMA_WRITE, 0, 0, 0, 0, 0);
+}
+
+static void many_limits(struct peer *p)
+{
+	int n = full_run() ? 50000 : 2000;
+
+	while (n--)
+		say(p, SGL(CREDITS));
+}
+
+static void unknown_controls(struct peer *p)
+{
+	say(p, CTRL(3));
+	say(p, CTRL(100));
+	say(p, CTRL(VALUE_MAX));
+}
+
+static void limit_carries(struct peer *p)
+{
+	say(p, SGL(0x10000 + CREDITS));
+	say(p, SGL(0xfffe));
+	say(p, SGL(VALUE_MAX - 1));
+}
+
+static void mappings(struct peer *p)
+{
+	static const char zeroes[IOMAP_LEN];
+
+	say_entry(p, IOMAP(0), 2 * ENTRY_LEN, zeroes, IOMAP_LEN);
+	say_entry(p, IOMAP(IOMAP_SLOTS - 1), 2 * ENTRY_LEN + (IOMAP_SLOTS - 1) * IOMAP_LEN,
+		  zeroes, IOMAP_LEN);
+}
+
+/* Of what was granted, the table can be written at any time. */
+static void table_rewritten(struct peer *p)
+{
+	struct entry e = { .addr = 0x1000, .key = 1, .len = ~0U };
+	int i;
+
+	say_grant(p, 1, CREDITS);
+	memcpy(p->mem + SCRATCH + SCRATCH_LEN - 64, &e, sizeof(e));
+	for (i = 0; i < 2; i++)
+		post(p, IBV_WR_RDMA_WRITE, 0, p->theirs.sgl_addr + i * ENTRY_LEN,
+		     p->theirs.sgl_key, SCRATCH + SCRATCH_LEN - 64, sizeof(e));
+}
+
+static void (* const oddities[])(struct peer *p) = {
+	many_keepalives, many_writes, many_limits, unknown_controls, limit_carries, mappings,
+	table_rewritten,
+};
+
+START_TEST(borne)
+{
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, NULL);
+	read_stats(&before);
+	oddities[_i / ROLES](&p);
+	check_alive(&p, s);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* What is announced but was written elsewhere: zeroes, nobody else's bytes. */
+START_TEST(data_never_written)
+{
+	uint8_t buf[4096], all = 0;
+	struct stats before;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, NULL);
+	read_stats(&before);
+	post(&p, WWI, DATA(sizeof(buf)), p.theirs.sgl_addr, p.theirs.sgl_key, TX, sizeof(buf));
+	recv_all(s, buf, sizeof(buf));
+	for (i = 0; i < (int)sizeof(buf); i++)
+		all |= buf[i];
+	CHECK(!all, "bytes out of nowhere");
+	p.pos = sizeof(buf);
+	check_alive(&p, s);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* Nothing counts after DISCONNECT: neither bytes nor lies. */
+START_TEST(after_disconnect)
+{
+	struct stats before;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, NULL);
+	read_stats(&before);
+	say_data(&p, 1000);
+	say(&p, CTRL(DISCONNECT));
+	for (i = 0; i < 5; i++) {
+		say_bytes(&p, WWI, DATA(100), 100);
+		say_grant(&p, 1, CREDITS);
+		say(&p, OP(5, 0));
+		say(&p, SGL(0));
+		say(&p, CTRL(DISCONNECT));
+		say(&p, CTRL(SHUTDOWN));
+	}
+	check_end(s, 1000);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+START_TEST(shutdown_repeated)
+{
+	struct stream in = { .seed = SEED }, out = { .seed = 60 };
+	struct stats before;
+	uint32_t got = 0;
+	struct peer p;
+	int i;
+
+	in.fd = meet(&p, _i, NULL);
+	out.fd = in.fd;
+	read_stats(&before);
+	say_data(&p, 1000);
+	for (i = 0; i < 100; i++)
+		say(&p, CTRL(SHUTDOWN));
+	MUST_BE(recv_to_end(&in, 1000), 1000);
+	/* The other direction goes on. */
+	send_stream(&out, 1000, 1000);
+	while (got < 1000)
+		got += hear_data(&p);
+	pattern_check(p.mem + RX, 1000, 60, 0);
+	/* Nobody should, but it is not worth a reset. */
+	say_data(&p, 100);
+	say(&p, CTRL(SHUTDOWN));
+	reap_sends(&p, 0);
+	MUST_BE(p.status, 0);
+	MUST_BE(get_int(in.fd, SOL_SOCKET, SO_ERROR), 0);
+	check_faults(&before, NULL);
+	close(in.fd);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- peers that are not there ---------------------------------------------------------------------- */
+
+/* A peer that takes nothing: what was sent is given up after fin_timeout. */
+START_TEST(deaf_peer)
+{
+	static const struct plan plan = { .deaf = true };
+	struct awaited timeout = { "LingerTimeouts" };
+	struct stream out = { .seed = 60 };
+	int refs = module_refs();
+	struct stats before;
+	long long from;
+	struct peer p;
+
+	out.fd = meet(&p, _i % ROLES, &plan);
+	set_int(out.fd, SOL_SOCKET, SO_SNDBUF, 64 * KB);
+	read_stats(&before);
+	timeout.from = stat_now(timeout.name);
+	if (_i / ROLES)
+		send_until_full(&out);
+	else
+		send_stream(&out, 1000, 1000);
+	set_fin_timeout(1);
+	from = now_ms();
+	MUST(close(out.fd));
+	CHECK(now_ms() - from < hang_seconds() * 1000, "%lld ms", now_ms() - from);
+	CHECK(eventually(counted, &timeout), "no LingerTimeouts");
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+	set_fin_timeout(60);
+	expect_event(&p, RDMA_CM_EVENT_DISCONNECTED);
+	check_faults(&before, NULL);
+	peer_end(&p);
+}
+END_TEST
+
+/* It is gone as soon as it is connected, whatever it was told meanwhile. */
+START_TEST(gone_at_once)
+{
+	int rounds = full_run() ? 200 : 20, i, listener = -1, s;
+	struct addr where;
+	struct peer p;
+
+	if (_i == PEER_CONNECTS)
+		listener = open_listener(IPV4, 4, &where);
+	for (i = 0; i < rounds; i++) {
+		peer_start(&p, NULL);
+		if (_i == PEER_CONNECTS) {
+			peer_request(&p, &where);
+			expect_event(&p, RDMA_CM_EVENT_ESTABLISHED);
+			peer_leave(&p);
+			s = accept_one(listener);
+		} else {
+			where = peer_listen(&p);
+			s = begin_connect(&where);
+			peer_accept(&p);
+			if (i % 2)
+				expect_event(&p, RDMA_CM_EVENT_ESTABLISHED);
+			peer_leave(&p);
+			wait_events(s, POLLOUT);
+		}
+		if (i % 3 == 0)
+			send(s, "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		wait_hup(s);
+		close(s);
+		peer_end(&p);
+	}
+	if (listener >= 0)
+		close(listener);
+}
+END_TEST
+
+/*
+ * Only its QP is gone, and nobody says so: the socket that closes with data
+ * for it is given up in time.
+ */
+START_TEST(silently_gone)
+{
+	int refs = module_refs(), s;
+	struct peer p;
+
+	s = meet(&p, _i, NULL);
+	rdma_destroy_qp(p.id);
+	p.qp = NULL;
+	send_all(s, "x", 1);
+	set_fin_timeout(1);
+	MUST(close(s));
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+	set_fin_timeout(60);
+	peer_end(&p);
+}
+END_TEST
+
+/* The end of the connection, but not of the stream. */
+START_TEST(end_without_disconnect)
+{
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, NULL);
+	read_stats(&before);
+	say_data(&p, 1000);
+	say_data(&p, 10000);
+	reap_sends(&p, 0);
+	MUST_BE(p.status, 0);
+	if (_i / ROLES)
+		peer_leave(&p);
+	else
+		MUST(rdma_disconnect(p.id));
+	check_reset(s, 11000);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hostile");
+	TCase *tc;
+
+	tc = add_case(suite, "connecting", 30);
+	tcase_add_loop_test(tc, request_forged, 0, ARRAY_SIZE(forgeries));
+	tcase_add_loop_test(tc, answer_forged, 0, ARRAY_SIZE(forgeries));
+	tcase_add_test(tc, request_rejected);
+	tcase_add_test(tc, request_ignored);
+	tcase_add_loop_test(tc, no_rtu, 0, 3);
+	tcase_add_loop_test(tc, memory_pretended, 0, 4 * ROLES);
+	tcase_add_loop_test(tc, no_credit, 0, ROLES);
+	tcase_add_loop_test(tc, other_byte_order, 0, ROLES);
+
+	tc = add_case(suite, "lies", 30);
+	tcase_add_loop_test(tc, lie_told, 0, ARRAY_SIZE(lies) * ROLES);
+	tcase_add_loop_test(tc, lie_then_more, 0, 3);
+	tcase_add_loop_test(tc, trespass, 0, TRESPASSES * 2);
+
+	tc = add_case(suite, "borne", 30);
+	tcase_add_loop_test(tc, borne, 0, ARRAY_SIZE(oddities) * ROLES);
+	tcase_add_loop_test(tc, data_never_written, 0, ROLES);
+	tcase_add_loop_test(tc, after_disconnect, 0, ROLES);
+	tcase_add_loop_test(tc, shutdown_repeated, 0, ROLES);
+
+	tc = add_case(suite, "gone", 30);
+	tcase_add_loop_test(tc, deaf_peer, 0, 2 * ROLES);
+	tcase_add_loop_test(tc, gone_at_once, 0, ROLES);
+	tcase_add_loop_test(tc, silently_gone, 0, ROLES);
+	tcase_add_loop_test(tc, end_without_disconnect, 0, 2 * ROLES);
+
+	return run_suite(suite);
+}
