@@ -95,7 +95,7 @@ struct peer {
 	uint64_t pos;			/* bytes of the stream sent */
 };
 
-/* --- counters ------------------------------------------------------------------- */
+/* --- counters --- */
 
 #define STATS_MAX	64
 
@@ -173,7 +173,7 @@ static bool counted(void *arg)
 	return stat_now(a->name) != a->from;
 }
 
-/* --- the peer: connecting ----------------------------------------------------------- */
+/* --- the peer: connecting --- */
 
 static void peer_start(struct peer *p, const struct plan *plan)
 {
@@ -442,7 +442,7 @@ static void ready_by_hand(struct peer *p)
 	modify_by_hand(p, IBV_QPS_RTS);
 }
 
-/* --- the peer: talking ------------------------------------------------------------------ */
+/* --- the peer: talking --- */
 
 static bool reap_send(struct peer *p)
 {
@@ -579,7 +579,7 @@ static void check_alive(struct peer *p, int fd)
 	CHECK(!p->status, "the peer's sends: %s", ibv_wc_status_str(p->status));
 }
 
-/* --- the socket ------------------------------------------------------------------------- */
+/* --- the socket --- */
 
 static bool hung_up(void *arg)
 {
@@ -650,7 +650,7 @@ static void set_fin_timeout(int seconds)
 	CHECK(f && fprintf(f, "%d\n", seconds) > 0 && !fclose(f), "%s", err_name(errno));
 }
 
-/* --- connecting ------------------------------------------------------------------------------ */
+/* --- connecting --- */
 
 /*
  * InfiniBand's and RoCE's connection manager pads private data with zeroes,
@@ -890,7 +890,7 @@ START_TEST(other_byte_order)
 }
 END_TEST
 
-/* --- lies --------------------------------------------------------------------------------- */
+/* --- lies --- */
 
 static void beyond_grant(struct peer *p, int fd)
 {
@@ -1142,7 +1142,7 @@ START_TEST(trespass)
 }
 END_TEST
 
-/* --- unusual, but borne ------------------------------------------------------------------------ */
+/* --- unusual, but borne --- */
 
 static void many_keepalives(struct peer *p)
 {
@@ -1306,7 +1306,7 @@ START_TEST(shutdown_repeated)
 }
 END_TEST
 
-/* --- peers that are not there ---------------------------------------------------------------------- */
+/* --- peers that are not there --- */
 
 /* A peer that takes nothing: what was sent is given up after fin_timeout. */
 START_TEST(deaf_peer)

@@ -309,7 +309,8 @@ static void send_stream(int fd, const struct header *h, const char *data)
 		die("the peer counts other bytes");
 
 	if (json)
-		printf("{\"family\": \"%s\", \"mode\": \"stream\", \"size\": %ju, \"bytes\": %ju, \"seconds\": %.6f, \"gbps\": %.4f}\n",
+		printf("{\"family\": \"%s\", \"mode\": \"stream\", \"size\": %ju, "
+		       "\"bytes\": %ju, \"seconds\": %.6f, \"gbps\": %.4f}\n",
 		       t->name, (uintmax_t)h->size, (uintmax_t)h->count, secs,
 		       h->count * 8e-9 / secs);
 	else
@@ -348,7 +349,9 @@ static void send_ping(int fd, const struct header *h)
 	qsort(samples, h->count, sizeof(*samples), compare);
 
 	printf(json ?
-	       "{\"family\": \"%s\", \"mode\": \"latency\", \"size\": %ju, \"rounds\": %ju, \"mean\": %.2f, \"min\": %.2f, \"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, \"max\": %.2f}\n" :
+	       "{\"family\": \"%s\", \"mode\": \"latency\", \"size\": %ju, \"rounds\": %ju, "
+	       "\"mean\": %.2f, \"min\": %.2f, \"p50\": %.2f, \"p90\": %.2f, "
+	       "\"p99\": %.2f, \"max\": %.2f}\n" :
 	       "%s: %ju bytes, %ju round trips, one way in us: mean %.2f, min %.2f, p50 %.2f, p90 %.2f, p99 %.2f, max %.2f\n",
 	       t->name, (uintmax_t)h->size, (uintmax_t)h->count,
 	       total * 1e6 / 2 / h->count, quantile(samples, h->count, 0),

@@ -166,6 +166,7 @@ static void rsock_tx_done(struct rsock_ep *ep)
  * The connection is gone. If the peer closed it in good order, a socket that
  * has not shut down its own side stays in CLOSE_WAIT, as with TCP; unless it
  * has data that was not even begun to be sent, which it must learn is lost.
+ * connect() must fail, or have succeeded: no end in good order comes before.
  */
 static void rsock_sk_gone(struct rsock_ep *ep, int err)
 {
@@ -176,11 +177,14 @@ static void rsock_sk_gone(struct rsock_ep *ep, int err)
 		goto unlock;
 	if (!err && !list_empty(&ep->tx.unsent))
 		err = EPIPE;
+	if (!err && sk->sk_state == TCP_SYN_SENT)
+		err = ECONNRESET;
 	/* Whoever waits for room waits in vain */
 	WRITE_ONCE(sk->sk_wmem_queued, 0);
 	if (err) {
 		WRITE_ONCE(sk->sk_err, err);
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_RESETS);
+		if (sk->sk_state != TCP_SYN_SENT)
+			RSOCK_INC_STATS(ep->net, RSOCK_MIB_RESETS);
 	}
 	if (err || sk->sk_state != TCP_CLOSE_WAIT) {
 		sk->sk_shutdown = SHUTDOWN_MASK;

@@ -12,7 +12,7 @@
  *   CONNECT_RESPONSE	 <---	REP
  *   rsock_ep_rts()
  *   registered
- *   open, RTU		 --->	ESTABLISHED (or the first message): open
+ *   RTU, open		 --->	ESTABLISHED (or the first message): open
  *
  * The QP is driven by hand, since it has to be in RTS for a while before the
  * peer may know. Handlers run under rdma_cm's handler mutex and may sleep, but
@@ -284,25 +284,22 @@ void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer)
 		rsock_ep_kill(ep, -err);
 }
 
-static int rsock_cm_send_rep(struct rsock_ep *ep)
+static int rsock_cm_accept(struct rsock_ep *ep)
 {
 	struct rdma_conn_param param;
 	u8 data[RSOCK_CONN_EXT_LEN];
 	bool ok;
+	int err;
 
 	rsock_cm_param(ep, &param, data);
+	/* Before the peer knows us, since its messages come at once */
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_ACCEPT);
 	spin_unlock_bh(&ep->lock);
-	return ok ? rdma_accept(ep->id, &param) : 0;
-}
-
-static int rsock_cm_send_rtu(struct rsock_ep *ep)
-{
-	int err;
-
-	err = rdma_accept(ep->id, NULL);
-	if (err)
+	if (!ok)
+		return 0;
+	err = rdma_accept(ep->id, ep->passive ? &param : NULL);
+	if (err || ep->passive)
 		return err;
 	spin_lock_bh(&ep->lock);
 	rsock_ep_opened(ep);
@@ -320,8 +317,7 @@ void rsock_cm_registered(struct rsock_ep *ep)
 
 	rdma_lock_handler(ep->id);
 	if (READ_ONCE(ep->state) == RSOCK_EP_REGISTER)
-		err = ep->passive ? rsock_cm_send_rep(ep) :
-				    rsock_cm_send_rtu(ep);
+		err = rsock_cm_accept(ep);
 	rdma_unlock_handler(ep->id);
 	/* The peer gave up meanwhile */
 	if (err)

@@ -55,7 +55,7 @@ struct sock;
 /*
  * States. Which may follow which is ep_next[] in ep.c.
  *
- * active:  IDLE -> RESOLVE -> CONNECT -> REGISTER -> OPEN
+ * active:  IDLE -> RESOLVE -> CONNECT -> REGISTER -> ACCEPT -> OPEN
  * passive: IDLE -> REGISTER -> ACCEPT -> OPEN
  * listener: IDLE -> LISTEN, and back if rdma_cm refuses
  * all end: any -> DYING -> DEAD
@@ -66,7 +66,7 @@ enum rsock_ep_state {
 	RSOCK_EP_RESOLVE,	/* address, then route */
 	RSOCK_EP_CONNECT,	/* REQ sent */
 	RSOCK_EP_REGISTER,	/* QP in RTS, memory being registered */
-	RSOCK_EP_ACCEPT,	/* REP sent, waiting for RTU */
+	RSOCK_EP_ACCEPT,	/* REP sent, waiting for RTU; or sending RTU */
 	RSOCK_EP_OPEN,
 	RSOCK_EP_DYING,		/* rsock_ep_kill() was called */
 	RSOCK_EP_DEAD,		/* no verbs resources left */

@@ -223,7 +223,7 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS) {
 		rsock_ep_kill_locked(ep, ECONNRESET);
 	} else if (!ep->rx.disconnected && !ep->rx.faulty) {
-		/* The peer has our REP, even if its RTU is still on the way */
+		/* The peer has our REP or RTU, even if we do not know yet */
 		if (ep->state == RSOCK_EP_ACCEPT)
 			rsock_ep_opened(ep);
 		fault = rsock_rx_message(ep, wc);
