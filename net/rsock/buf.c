@@ -178,9 +178,15 @@ size_t rsock_buf_to_iter(const struct rsock_buf *buf, size_t off, size_t len,
 		size_t in_page = offset_in_page(off + done);
 		size_t n = min_t(size_t, len - done, PAGE_SIZE - in_page);
 		size_t copied;
+		void *from;
 
-		copied = copy_page_to_iter(buf->pages[(off + done) >> PAGE_SHIFT],
-					   in_page, n, to);
+		/*
+		 * Not copy_page_to_iter(), which puts the very page into a
+		 * pipe (before 6.5), while the peer goes on writing to it
+		 */
+		from = kmap_local_page(buf->pages[(off + done) >> PAGE_SHIFT]);
+		copied = copy_to_iter(from + in_page, n, to);
+		kunmap_local(from);
 		done += copied;
 		if (copied != n)
 			break;
