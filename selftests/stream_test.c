@@ -408,8 +408,8 @@ START_TEST(vectors)
 		CHECK(n == (ssize_t)total, "%zd of %zu, %s", n, total, err_name(errno));
 		sent = n;
 		while (in.pos < sent) {
-			memset(buf, 0, sizeof(buf));
 			fill_iov(iov, in_count, buf, 97, true);
+			memset(buf, 0, iov_total(iov, in_count) + 1);
 			msg = (struct msghdr){ .msg_iov = iov, .msg_iovlen = in_count };
 			n = use < 2 ? readv(p.s, iov, in_count) : recvmsg(p.s, &msg, 0);
 			CHECK(n > 0, "%zd, %s", n, err_name(errno));
