@@ -1071,6 +1071,27 @@ START_TEST(connect_no_device)
 }
 END_TEST
 
+/* Who wants to be reached from this machine only must not be by others. */
+START_TEST(bind_loopback)
+{
+	static const char * const texts[] = {
+		"127.0.0.1", "::1", "127.255.0.1", "::ffff:127.0.0.1",
+	};
+	struct addr a = make_addr(texts[_i], 0);
+	int s = open_socket(_i % 2, 0);
+
+	if (is_tcp()) {
+		MUST(bind(s, &a.sa, a.len));
+	} else {
+		MUST_FAIL(bind(s, &a.sa, a.len), EADDRNOTAVAIL);
+		/* The socket is as new. */
+		a = server_addr(_i % 2, 0);
+		MUST(bind(s, &a.sa, a.len));
+	}
+	close(s);
+}
+END_TEST
+
 START_TEST(connect_odd_addresses)
 {
 	struct addr a = target_addr(_i, 0);
@@ -1219,6 +1240,7 @@ int main(void)
 	tcase_add_test(tc, calls_while_connecting);
 	tcase_add_test(tc, shutdown_while_connecting);
 	tcase_add_loop_test(tc, connect_no_device, IPV4, IPV6 + 1);
+	tcase_add_loop_test(tc, bind_loopback, 0, 4);
 	add_ip_test(tc, connect_odd_addresses);
 	tcase_add_test(tc, connect_mapped);
 

@@ -70,6 +70,20 @@ static bool rsock_addr_is_ours(struct net *net, const struct sockaddr *addr)
 	       ipv6_chk_addr(net, &in6->sin6_addr, NULL, 0);
 }
 
+/*
+ * To rdma_cm these are wildcards: who is bound to one is reached by everybody,
+ * and connect() takes any device, if it is not RoCE. Neither is what they mean.
+ */
+static bool rsock_addr_is_loopback(const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	return addr->sa_family == AF_INET ?
+	       ipv4_is_loopback(in->sin_addr.s_addr) :
+	       ipv6_addr_loopback(&in6->sin6_addr);
+}
+
 /**
  * rsock_cm_create() - give an endpoint its cm_id
  * @ep: endpoint in state IDLE
@@ -103,6 +117,8 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 
 	if (READ_ONCE(ep->state) != RSOCK_EP_IDLE)
 		return -ENETDOWN;	/* its device went away */
+	if (rsock_addr_is_loopback(addr))
+		return -EADDRNOTAVAIL;
 	rdma_set_reuseaddr(ep->id, reuse);
 	if (addr->sa_family == AF_INET6)
 		rdma_set_afonly(ep->id, v6only);
@@ -158,6 +174,11 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr)
 	bool ok;
 	int err;
 
+	if (rsock_addr_is_loopback(addr)) {
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
+		return -ENETUNREACH;
+	}
 	mutex_lock(&ep->id_mutex);
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
