@@ -36,6 +36,18 @@ nothing_left() {
 	check "no cm_id is left" busywait 70 no_cm_ids
 }
 
+# The checks above are worth something only if they see a connection.
+seen_while_held() {
+	local ready=$OUT/ready
+	rm -f "$ready"
+	background "$PROGRAMS/conn_stress" --hold 1 --ready "$ready" >"$OUT/hold.log" 2>&1
+	busywait 60 test -e "$ready" || note "$(cat "$OUT/hold.log")"
+	check_fails "a QP is seen while there is one" no_qps
+	check_fails "a cm_id is seen while there is one" no_cm_ids
+	stop "${PIDS[-1]}"
+	nothing_left
+}
+
 open=1000 cycles=1000
 is_debug && open=150 cycles=150
 [ -z "${FULL:-}" ] || cycles=$((cycles * 10))
@@ -43,6 +55,7 @@ is_debug && open=150 cycles=150
 load_rsock
 topo_wire
 sock_env
+seen_while_held
 stress "$open connections open at once" -n $open -m 0
 stress "$cycles connections, one at a time" -n 0 -m $cycles -p 1 -b 100
 stress "$cycles connections, 16 at a time" -n 0 -m $cycles -p 16 -b 5000

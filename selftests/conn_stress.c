@@ -104,9 +104,46 @@ static void progress(const char *what, int count, int of, long long from)
 	printf("\n");
 }
 
+/* A line of /proc/meminfo, kB */
+static long kbytes(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[100];
+	long kb = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':')
+			kb = atol(line + strlen(name) + 1);
+	}
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+struct memory {
+	long available;
+	long slab;
+};
+
+static struct memory memory(void)
+{
+	return (struct memory){ kbytes("MemAvailable"), kbytes("Slab") };
+}
+
+/* What the machine has less since; both ends are here. */
+static void memory_used(const char *when, const struct memory *before)
+{
+	struct memory now = memory();
+
+	printf("memory of a connection, both ends, %s: %.1f kB, of which slab %.1f kB\n", when,
+	       (double)(before->available - now.available) / opt_open,
+	       (double)(now.slab - before->slab) / opt_open);
+}
+
 static void open_many(const struct addr *where)
 {
 	int *fds = calloc(opt_open, sizeof(*fds)), i, round;
+	struct memory before = memory();
 	long long from = now_ms();
 
 	for (i = 0; i < opt_open; i++) {
@@ -115,6 +152,7 @@ static void open_many(const struct addr *where)
 			progress("open", i + 1, opt_open, from);
 	}
 	progress("open", opt_open, opt_open, from);
+	memory_used("idle", &before);
 	from = now_ms();
 	for (round = 0; round < opt_rounds; round++) {
 		for (i = 0; i < opt_open; i++)
@@ -132,6 +170,7 @@ static void open_many(const struct addr *where)
 		CHECK(id == i, "%d from connection %d", id, i);
 	}
 	progress("echo at once", opt_open, opt_open, from);
+	memory_used("idle again", &before);
 	from = now_ms();
 	for (i = 0; i < opt_open; i++)
 		MUST(close(fds[i]));
