@@ -5,7 +5,7 @@
 # stock kernels, and the sources follow the kernel's style.
 #
 # Kernels: host
-# Guest: t=600
+# Guest: t=1200
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
