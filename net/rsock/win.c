@@ -65,6 +65,20 @@ int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN])
 }
 
 /**
+ * rsock_txwin_counted() - take a credit for a message without stream bytes
+ * @w: window
+ *
+ * Return: false if there is none.
+ */
+bool rsock_txwin_counted(struct rsock_txwin *w)
+{
+	if (w->seq == w->limit)
+		return false;
+	w->seq++;
+	return true;
+}
+
+/**
  * rsock_txwin_room() - how long the next message may be
  * @w: window
  *

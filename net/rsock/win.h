@@ -32,6 +32,7 @@ struct rsock_txwin {
 void rsock_txwin_init(struct rsock_txwin *w, const struct rsock_conn *peer);
 int rsock_txwin_credit(struct rsock_txwin *w, u16 limit);
 int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN]);
+bool rsock_txwin_counted(struct rsock_txwin *w);
 u32 rsock_txwin_room(const struct rsock_txwin *w);
 void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to);
 

@@ -202,6 +202,7 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 {
 	u32 value = imm & RSOCK_MSG_VALUE_MAX;
 	u8 op = imm >> RSOCK_MSG_VALUE_BITS;
+	u16 code = (u16)value, slot = 0;
 	bool sge = false;
 
 	switch (op) {
@@ -221,16 +222,24 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 			return RSOCK_FAULT_LENGTH;
 		if (value >= iomap_slots)
 			return RSOCK_FAULT_IOMAP;
+		slot = (u16)value;
 		break;
 	case RSOCK_OP_CTRL:
 		if (byte_len)
 			return RSOCK_FAULT_LENGTH;
+		if (code != RSOCK_CTRL_REVOKE && code != RSOCK_CTRL_REVOKED)
+			break;
+		slot = (u16)(value >> RSOCK_CTRL_SLOT_SHIFT);
+		value = code;
+		if (code == RSOCK_CTRL_REVOKE && slot >= iomap_slots)
+			return RSOCK_FAULT_IOMAP;
 		break;
 	default:
 		return RSOCK_FAULT_OP;
 	}
 	msg->op = op;
 	msg->sge = sge;
+	msg->slot = slot;
 	msg->value = value;
 	return RSOCK_FAULT_NONE;
 }
@@ -270,5 +279,45 @@ int rsock_sge_decode(const u8 buf[RSOCK_SGE_LEN], struct rsock_sge *sge)
 	if (!s.len || range_wraps(s.addr, s.len))
 		return RSOCK_FAULT_SGE;
 	*sge = s;
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_iomap_encode() - an iomap entry as the peer wants to find it
+ * @e: the entry; all zero for an empty one
+ * @swap: the peer's byte order is not ours
+ * @buf: written
+ */
+void rsock_iomap_encode(const struct rsock_iomap_entry *e, bool swap,
+			u8 buf[RSOCK_IOMAP_LEN])
+{
+	u64 offset = swap ? swab64(e->offset) : e->offset;
+
+	memcpy(buf, &offset, sizeof(offset));
+	rsock_sge_encode(&e->sge, swap, buf + sizeof(offset));
+}
+
+/**
+ * rsock_iomap_decode() - read and check an iomap entry that the peer wrote
+ * @buf: a copy that the peer cannot change any more
+ * @e: filled on success; all zero if the entry is empty
+ *
+ * Return: 0 or RSOCK_FAULT_IOMAP.
+ */
+int rsock_iomap_decode(const u8 buf[RSOCK_IOMAP_LEN],
+		       struct rsock_iomap_entry *e)
+{
+	struct rsock_iomap_entry d = {};
+
+	memcpy(&d.offset, buf, sizeof(d.offset));
+	memcpy(&d.sge.len, buf + 20, sizeof(d.sge.len));
+	if (!d.sge.len) {
+		*e = (struct rsock_iomap_entry){};
+		return RSOCK_FAULT_NONE;
+	}
+	if (range_wraps(d.offset, d.sge.len) ||
+	    rsock_sge_decode(buf + sizeof(d.offset), &d.sge))
+		return RSOCK_FAULT_IOMAP;
+	*e = d;
 	return RSOCK_FAULT_NONE;
 }

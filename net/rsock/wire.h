@@ -31,7 +31,8 @@ enum rsock_fault {
 	RSOCK_FAULT_CREDIT,		/* credit limit moves back or too far */
 	RSOCK_FAULT_SGE,		/* granted buffer empty or address overflow */
 	RSOCK_FAULT_GRANT,		/* third buffer granted while two are open */
-	RSOCK_FAULT_IOMAP,		/* iomap slot outside our table */
+	RSOCK_FAULT_IOMAP,		/* iomap slot outside our table, or overflow */
+	RSOCK_FAULT_REVOKED,		/* acknowledges what was not asked */
 	__RSOCK_FAULT_MAX
 };
 
@@ -50,7 +51,11 @@ enum rsock_fault {
 #define RSOCK_SGL_MAX		64	/* largest that we accept from a peer */
 #define RSOCK_SGE_LEN		16	/* bytes of an SGL entry on the wire */
 #define RSOCK_IOMAP_LEN		24	/* bytes of an iomap entry on the wire */
-#define RSOCK_IOMAP_MAX		128	/* iomap slots: the largest exact code */
+#define RSOCK_IOMAP_MAX		256	/* iomap slots that we offer or use at most */
+#define RSOCK_IOMAP_DEFAULT	128	/* what fits into a page with the SGL */
+
+/* Features: in force if both sides say them */
+#define RSOCK_FEAT_REVOKE	0x00000001	/* REVOKE and REVOKED are understood */
 
 /**
  * struct rsock_sge - a buffer at the peer, in host order
@@ -103,7 +108,12 @@ enum rsock_ctrl {
 	RSOCK_CTRL_DISCONNECT	= 0,
 	RSOCK_CTRL_KEEPALIVE	= 1,
 	RSOCK_CTRL_SHUTDOWN	= 2,
+	/* Ours, with a slot above RSOCK_CTRL_SLOT_SHIFT */
+	RSOCK_CTRL_REVOKE	= 16,	/* of your table: write there no more */
+	RSOCK_CTRL_REVOKED	= 17,	/* of my table: nothing more will come */
 };
+
+#define RSOCK_CTRL_SLOT_SHIFT	16
 
 #define RSOCK_MSG_VALUE_BITS	29
 #define RSOCK_MSG_VALUE_MAX	((1U << RSOCK_MSG_VALUE_BITS) - 1)
@@ -113,10 +123,13 @@ enum rsock_ctrl {
  * @op: enum rsock_op
  * @value: its meaning depends on @op; validated against the written length
  * @sge: RSOCK_OP_SGL only: a buffer was written along with the credit
+ * @slot: of our iomap table, for RSOCK_OP_IOMAP and RSOCK_CTRL_REVOKE; of the
+ *	peer's, and not validated, for RSOCK_CTRL_REVOKED; else 0
  */
 struct rsock_msg {
 	u8 op;
 	bool sge;
+	u16 slot;
 	u32 value;
 };
 
@@ -129,5 +142,20 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 void rsock_sge_encode(const struct rsock_sge *sge, bool swap,
 		      u8 buf[RSOCK_SGE_LEN]);
 int rsock_sge_decode(const u8 buf[RSOCK_SGE_LEN], struct rsock_sge *sge);
+
+/**
+ * struct rsock_iomap_entry - memory that its owner lets the other side write
+ * @offset: what the other side's program knows its first byte by
+ * @sge: where it is; len is 0 in an empty entry
+ */
+struct rsock_iomap_entry {
+	u64 offset;
+	struct rsock_sge sge;
+};
+
+void rsock_iomap_encode(const struct rsock_iomap_entry *e, bool swap,
+			u8 buf[RSOCK_IOMAP_LEN]);
+int rsock_iomap_decode(const u8 buf[RSOCK_IOMAP_LEN],
+		       struct rsock_iomap_entry *e);
 
 #endif /* _RSOCK_WIRE_H */

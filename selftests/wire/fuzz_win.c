@@ -138,6 +138,16 @@ static void tx_take(struct sides *s, u32 n)
 	}
 }
 
+static void tx_counted(struct sides *s)
+{
+	struct tx_account *a = &s->txa;
+	bool want = a->sent < a->limit;
+
+	require_eq(rsock_txwin_counted(&s->tx), want, "credit taken");
+	if (want)
+		a->sent++;
+}
+
 static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
 {
 	u64 from = a->arrived;
@@ -296,6 +306,7 @@ static void burst(struct sides *s, u8 n)
 {
 	while (n--) {
 		tx_take(s, 0);
+		tx_counted(s);
 		rx_counted(s);
 	}
 }
@@ -304,7 +315,7 @@ static void step(struct sides *s, struct input *in)
 {
 	struct rsock_sge sge;
 
-	switch (input_get(in, 1) % 16) {
+	switch (input_get(in, 1) % 17) {
 	case 0:
 		tx_credit(s, input_get(in, 2));
 		break;
@@ -356,6 +367,9 @@ static void step(struct sides *s, struct input *in)
 		break;
 	case 15:
 		burst(s, input_get(in, 1));
+		break;
+	case 16:
+		tx_counted(s);
 		break;
 	}
 }

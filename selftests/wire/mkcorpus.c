@@ -46,15 +46,18 @@ static void conn_seed(struct seed *s, const struct vec_conn *v)
 
 static void msg_seed(struct seed *s, const struct vec_msg *v, int i)
 {
+	const struct vec_iomap *e = &vec_iomaps[i % VEC_COUNT(vec_iomaps)];
 	const struct vec_sge *sge = &vec_sges[i % VEC_COUNT(vec_sges)];
+	int head = RSOCK_IOMAP_LEN - RSOCK_SGE_LEN;
+	bool whole = i % 2;
 
 	s->size = 0;
 	put(s, v->imm, 4);
 	put(s, v->byte_len, 4);
 	put(s, 7, 1);
 	put(s, v->slots, 2);
-	for (i = 0; i < RSOCK_SGE_LEN; i++)
-		put(s, sge->le[i], 1);
+	for (i = 0; i < RSOCK_IOMAP_LEN; i++)
+		put(s, whole || i < head ? e->le[i] : sge->le[i - head], 1);
 }
 
 /* The head of fuzz_win.c's input: how the two windows start */
@@ -91,6 +94,9 @@ static void win_step(struct seed *s, const struct vec_step *step)
 	case VEC_TAKE:
 		put(s, 5, 1);
 		put(s, step->a - 1, 4);
+		break;
+	case VEC_TXCOUNTED:
+		put(s, 16, 1);
 		break;
 	case VEC_DATA:
 		put(s, 7, 1);

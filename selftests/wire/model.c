@@ -15,7 +15,7 @@
  *   receive queue; the limit may carry into bit 16;
  * - it fills the entries of its SGL table, read in place, in turn;
  * - an iomap entry takes a credit when sent, but none is given back for one
- *   that it received;
+ *   that it received; so we take none towards it;
  * - at most four control messages are under way.
  */
 
@@ -226,15 +226,30 @@ static void post_credit(struct host *h, u32 limit)
 		  packet((u32)RSOCK_OP_SGL << 29 | limit, 0xbad, 0xbad, 0));
 }
 
+/* What a host maps to a slot: always the same, as the table is read late */
+static struct rsock_iomap_entry iomap_entry(const struct host *from, u32 slot)
+{
+	struct rsock_iomap_entry e = {
+		.offset = 0x100000000ULL * slot + from->cfg->total,
+		.sge = { from->said.buf.addr + 0x1000 * slot, 0x7000 + slot,
+			 0x1000 },
+	};
+
+	if (slot == IOMAP_SLOTS - 1)
+		memset(&e, 0, sizeof(e));
+	return e;
+}
+
 static void post_iomap(struct host *h)
 {
 	u32 slot = rnd(h->model, h->heard.iomap_slots);
+	struct rsock_iomap_entry e = iomap_entry(h, slot);
 	struct packet *p;
 
 	p = packet(rsock_msg_encode(RSOCK_OP_IOMAP, slot),
 		   h->heard.sgl.addr + RSOCK_SGE_LEN * h->heard.sgl.len +
 		   RSOCK_IOMAP_LEN * slot, h->heard.sgl.key, RSOCK_IOMAP_LEN);
-	memset(p->payload, 0x77, RSOCK_IOMAP_LEN);
+	rsock_iomap_encode(&e, h->peer->cfg->foreign, p->payload);
 	fifo_push(&h->peer->wire, p);
 }
 
@@ -357,6 +372,23 @@ static int kernel_sgl(struct host *h, const struct rsock_msg *msg)
 	return rsock_txwin_credit(&h->k.tx, msg->value);
 }
 
+static int kernel_mapped(struct host *h, u16 slot)
+{
+	struct rsock_iomap_entry want = iomap_entry(h->peer, slot), e;
+	int fault;
+
+	fault = rsock_rxwin_counted(&h->k.rx);
+	if (!fault)
+		fault = rsock_iomap_decode(h->table +
+					   RSOCK_SGE_LEN * h->said.sgl.len +
+					   RSOCK_IOMAP_LEN * slot, &e);
+	if (!fault && (e.offset != want.offset ||
+		       e.sge.addr != want.sge.addr ||
+		       e.sge.key != want.sge.key || e.sge.len != want.sge.len))
+		fail(h, "another iomap entry than was sent");
+	return fault;
+}
+
 static void kernel_poll(struct host *h)
 {
 	struct packet *p = fifo_pop(&h->cq);
@@ -372,7 +404,7 @@ static void kernel_poll(struct host *h)
 		else if (msg.op == RSOCK_OP_SGL)
 			fault = kernel_sgl(h, &msg);
 		else if (msg.op == RSOCK_OP_IOMAP)
-			fault = rsock_rxwin_counted(&h->k.rx);
+			fault = kernel_mapped(h, msg.slot);
 	}
 	if (fault)
 		fail(h, "false fault");
@@ -416,7 +448,8 @@ static void kernel_update(struct host *h)
 /* Peers that do not give back the credit of an iomap entry must not lose it */
 static void kernel_iomap(struct host *h)
 {
-	if (h->peer->cfg->kind != MODEL_USER)
+	if (h->peer->cfg->kind == MODEL_KERNEL &&
+	    !rsock_txwin_counted(&h->k.tx))
 		return;
 	post_iomap(h);
 }

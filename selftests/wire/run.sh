@@ -90,7 +90,7 @@ fuzz()
 
 unit
 fuzz conn 256
-fuzz msg 32
+fuzz msg 48
 fuzz win 512
 echo "1..$nr"
 [ "$failed" -eq 0 ]

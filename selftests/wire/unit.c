@@ -72,6 +72,13 @@ START_TEST(sge)
 	expect(vec_sges[_i].name, vec_check_sge(&vec_sges[_i], &f), &f);
 }
 
+START_TEST(iomap)
+{
+	struct vec_fail f = {};
+
+	expect(vec_iomaps[_i].name, vec_check_iomap(&vec_iomaps[_i], &f), &f);
+}
+
 START_TEST(txwin)
 {
 	struct vec_fail f = {};
@@ -156,6 +163,18 @@ static const struct model_cfg models[] = {
 			    .iomaps = true },
 			  { USER(4000, 16, 300, 300000), .iomaps = true } },
 	}, {
+		.name = "kernel kernel, iomap entries", .seeds = 10,
+		.host = { { KERNEL(5000, 2500, 3, 300, 300000),
+			    .iomaps = true },
+			  { KERNEL(4000, 1000, 16, 300, 300000),
+			    .iomaps = true } },
+	}, {
+		.name = "kernel user, foreign iomap entries", .seeds = 10,
+		.host = { { KERNEL(5000, 2500, 16, 300, 300000),
+			    .iomaps = true },
+			  { USER(4000, 16, 300, 300000), .iomaps = true,
+			    .foreign = true } },
+	}, {
 		/* tests the model */
 		.name = "user user", .seeds = 4,
 		.host = { { USER(4000, 16, 65536, 200000) },
@@ -204,6 +223,8 @@ int main(void)
 	add(msg_encode, "all", 0);
 	for (i = 0; i < VEC_COUNT(vec_sges); i++)
 		add(sge, vec_sges[i].name, i);
+	for (i = 0; i < VEC_COUNT(vec_iomaps); i++)
+		add(iomap, vec_iomaps[i].name, i);
 	for (i = 0; i < VEC_COUNT(vec_txwins); i++)
 		add(txwin, vec_txwins[i].name, i);
 	for (i = 0; i < VEC_COUNT(vec_rxwins); i++)

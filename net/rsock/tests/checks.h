@@ -196,7 +196,8 @@ static inline bool vec_check_scale_values(struct vec_fail *f)
 
 static inline bool vec_check_msg(const struct vec_msg *v, struct vec_fail *f)
 {
-	const struct rsock_msg poison = { .op = 0x5a, .value = 0x5a5a5a5a };
+	const struct rsock_msg poison = { .op = 0x5a, .slot = 0x5a5a,
+					  .value = 0x5a5a5a5a };
 	const struct rsock_msg *want = v->fault ? &poison : &v->want;
 	struct rsock_msg got = poison;
 	u32 imm = v->imm;
@@ -206,12 +207,15 @@ static inline bool vec_check_msg(const struct vec_msg *v, struct vec_fail *f)
 						 &got), v->fault) ||
 	    !vec_eq(f, "op", got.op, want->op) ||
 	    !vec_eq(f, "sge", got.sge, want->sge) ||
+	    !vec_eq(f, "slot", got.slot, want->slot) ||
 	    !vec_eq(f, "value", got.value, want->value))
 		return false;
 	if (v->fault)
 		return true;
 	if (got.op == RSOCK_OP_SGL)
 		imm &= 0xe000ffff;
+	if (got.op == RSOCK_OP_CTRL)
+		got.value |= (u32)got.slot << RSOCK_CTRL_SLOT_SHIFT;
 	return vec_eq(f, "encoded", rsock_msg_encode(got.op, got.value), imm);
 }
 
@@ -230,7 +234,11 @@ static inline bool vec_check_msg_encode(struct vec_fail *f)
 		      0xe0000000) &&
 	       vec_eq(f, "shutdown", rsock_msg_encode(RSOCK_OP_CTRL,
 						      RSOCK_CTRL_SHUTDOWN),
-		      0xe0000002);
+		      0xe0000002) &&
+	       vec_eq(f, "revoke", rsock_msg_encode(RSOCK_OP_CTRL,
+						    RSOCK_CTRL_REVOKE |
+						    255 << RSOCK_CTRL_SLOT_SHIFT),
+		      0xe0ff0010);
 }
 
 /* SGL entries */
@@ -256,6 +264,45 @@ static inline bool vec_check_sge(const struct vec_sge *v, struct vec_fail *f)
 	rsock_sge_encode(&v->sge, true, out);
 	return vec_bytes_eq(f, "their byte", out, theirs, RSOCK_SGE_LEN) &&
 	       vec_eq(f, "byte too far", out[RSOCK_SGE_LEN], 0xa5);
+}
+
+/* Iomap entries */
+
+static inline bool vec_iomap_eq(struct vec_fail *f,
+				const struct rsock_iomap_entry *got,
+				const struct rsock_iomap_entry *want)
+{
+	return vec_eq(f, "iomap offset", got->offset, want->offset) &&
+	       vec_sge_eq(f, &got->sge, &want->sge);
+}
+
+static inline bool vec_check_iomap(const struct vec_iomap *v,
+				   struct vec_fail *f)
+{
+	const struct rsock_iomap_entry poison = { 0x5a, { 0x5a, 0x5a, 0x5a } };
+	const struct rsock_iomap_entry empty = {}, *want = &v->entry;
+	bool be = vec_host_is_be();
+	const u8 *ours = be ? v->be : v->le;
+	const u8 *theirs = be ? v->le : v->be;
+	struct rsock_iomap_entry got = poison;
+	u8 out[RSOCK_IOMAP_LEN + 1];
+
+	if (v->fault)
+		want = &poison;
+	else if (!v->entry.sge.len)
+		want = &empty;
+	f->step = 0;
+	if (!vec_eq(f, "fault", rsock_iomap_decode(ours, &got), v->fault) ||
+	    !vec_iomap_eq(f, &got, want))
+		return false;
+
+	out[RSOCK_IOMAP_LEN] = 0xa5;
+	rsock_iomap_encode(&v->entry, false, out);
+	if (!vec_bytes_eq(f, "our byte", out, ours, RSOCK_IOMAP_LEN))
+		return false;
+	rsock_iomap_encode(&v->entry, true, out);
+	return vec_bytes_eq(f, "their byte", out, theirs, RSOCK_IOMAP_LEN) &&
+	       vec_eq(f, "byte too far", out[RSOCK_IOMAP_LEN], 0xa5);
 }
 
 /* Windows */
@@ -301,6 +348,21 @@ static inline bool vec_txwin_take(struct rsock_txwin *w,
 	       vec_eq(f, "seq", w->seq, (u16)(seq + s->n));
 }
 
+static inline bool vec_txwin_counted(struct rsock_txwin *w,
+				     const struct vec_step *s,
+				     struct vec_fail *f)
+{
+	struct rsock_txwin before = *w;
+	u32 i;
+
+	for (i = 1; i < s->n; i++)
+		if (!vec_eq(f, "early credit", rsock_txwin_counted(w), true))
+			return false;
+	before.seq += s->n - !s->want;
+	return vec_eq(f, "credit", rsock_txwin_counted(w), s->want) &&
+	       vec_txwin_eq(f, w, &before);
+}
+
 static inline bool vec_txwin_step(struct rsock_txwin *w,
 				  const struct vec_step *s, u64 *taken,
 				  u32 first_len, struct vec_fail *f)
@@ -334,6 +396,8 @@ static inline bool vec_txwin_step(struct rsock_txwin *w,
 	case VEC_TAKE:
 		*taken += (u64)s->n * s->a;
 		return vec_txwin_take(w, s, *taken <= first_len, f);
+	case VEC_TXCOUNTED:
+		return vec_txwin_counted(w, s, f);
 	default:
 		return vec_eq(f, "operation", s->op, VEC_STOP);
 	}

@@ -103,6 +103,20 @@ static void sge_test(struct kunit *test)
 	expect(test, vec_check_sge(test->param_value, &f), &f);
 }
 
+static void iomap_desc(const struct vec_iomap *v, char *desc)
+{
+	strscpy(desc, v->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(iomap, vec_iomaps, iomap_desc);
+
+static void iomap_test(struct kunit *test)
+{
+	struct vec_fail f = {};
+
+	expect(test, vec_check_iomap(test->param_value, &f), &f);
+}
+
 static struct kunit_case rsock_wire_cases[] = {
 	KUNIT_CASE_PARAM(conn_test, conn_gen_params),
 	KUNIT_CASE_PARAM(scale_test, scale_gen_params),
@@ -111,6 +125,7 @@ static struct kunit_case rsock_wire_cases[] = {
 	KUNIT_CASE_PARAM(msg_test, msg_gen_params),
 	KUNIT_CASE(msg_encode_test),
 	KUNIT_CASE_PARAM(sge_test, sge_gen_params),
+	KUNIT_CASE_PARAM(iomap_test, iomap_gen_params),
 	{}
 };
 

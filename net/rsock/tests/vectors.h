@@ -408,6 +408,10 @@ struct vec_msg {
 	{ .name = (_name), .imm = (_imm), .byte_len = (_len),		\
 	  .slots = (_slots),						\
 	  .want = { .op = (_op), .sge = (_sge), .value = (_value) } }
+#define VEC_SLOT_MSG(_name, _imm, _len, _slots, _op, _slot, _value)	\
+	{ .name = (_name), .imm = (_imm), .byte_len = (_len),		\
+	  .slots = (_slots),						\
+	  .want = { .op = (_op), .slot = (_slot), .value = (_value) } }
 #define VEC_BAD_MSG(_name, _imm, _len, _slots, _fault)			\
 	{ .name = (_name), .imm = (_imm), .byte_len = (_len),		\
 	  .slots = (_slots), .fault = (_fault) }
@@ -451,10 +455,11 @@ static const struct vec_msg vec_msgs[] = {
 	VEC_BAD_MSG("SGL 32", 0x80000180, 32, 2, RSOCK_FAULT_LENGTH),
 	VEC_BAD_MSG("SGL 2^31", 0x80000180, 0x80000000, 2, RSOCK_FAULT_LENGTH),
 	/* iomap */
-	VEC_MSG("captured iomap", 0xc0000000, 24, 2, 6, false, 0),
-	VEC_MSG("iomap last slot", 0xc0000001, 24, 2, 6, false, 1),
-	VEC_MSG("iomap slot 127", 0xc000007f, 24, 128, 6, false, 127),
-	VEC_MSG("iomap slot 65534", 0xc000fffe, 24, 0xffff, 6, false, 0xfffe),
+	VEC_SLOT_MSG("captured iomap", 0xc0000000, 24, 2, 6, 0, 0),
+	VEC_SLOT_MSG("iomap last slot", 0xc0000001, 24, 2, 6, 1, 1),
+	VEC_SLOT_MSG("iomap slot 127", 0xc000007f, 24, 128, 6, 127, 127),
+	VEC_SLOT_MSG("iomap slot 255", 0xc00000ff, 24, 256, 6, 255, 255),
+	VEC_SLOT_MSG("iomap slot 65534", 0xc000fffe, 24, 0xffff, 6, 0xfffe, 0xfffe),
 	VEC_BAD_MSG("iomap slot = size", 0xc0000002, 24, 2, RSOCK_FAULT_IOMAP),
 	VEC_BAD_MSG("iomap slot 128", 0xc0000080, 24, 128, RSOCK_FAULT_IOMAP),
 	VEC_BAD_MSG("iomap, no table", 0xc0000000, 24, 0, RSOCK_FAULT_IOMAP),
@@ -476,6 +481,29 @@ static const struct vec_msg vec_msgs[] = {
 	VEC_BAD_MSG("disconnect, 1 written", 0xe0000000, 1, 2,
 		    RSOCK_FAULT_LENGTH),
 	VEC_BAD_MSG("shutdown, 16 written", 0xe0000002, 16, 2,
+		    RSOCK_FAULT_LENGTH),
+	VEC_SLOT_MSG("code 15, with a slot", 0xe001000f, 0, 0, 7, 0, 0x1000f),
+	VEC_SLOT_MSG("code 18, with a slot", 0xffff0012, 0, 0, 7, 0, 0x1fff0012),
+	VEC_SLOT_MSG("code 0x110", 0xe0000110, 0, 0, 7, 0, 0x110),
+	/* revoking: a slot of ours, which must exist */
+	VEC_SLOT_MSG("revoke slot 0", 0xe0000010, 0, 1, 7, 0, 16),
+	VEC_SLOT_MSG("revoke last slot", 0xe0010010, 0, 2, 7, 1, 16),
+	VEC_SLOT_MSG("revoke slot 255", 0xe0ff0010, 0, 256, 7, 255, 16),
+	VEC_SLOT_MSG("revoke slot 8191", 0xffff0010, 0, 8192, 7, 8191, 16),
+	VEC_BAD_MSG("revoke slot = size", 0xe0020010, 0, 2, RSOCK_FAULT_IOMAP),
+	VEC_BAD_MSG("revoke slot 256", 0xe1000010, 0, 256, RSOCK_FAULT_IOMAP),
+	VEC_BAD_MSG("revoke slot 8191 of 128", 0xffff0010, 0, 128,
+		    RSOCK_FAULT_IOMAP),
+	VEC_BAD_MSG("revoke, no table", 0xe0000010, 0, 0, RSOCK_FAULT_IOMAP),
+	VEC_BAD_MSG("revoke, 24 written", 0xe0000010, 24, 2,
+		    RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("revoke beyond, 1 written", 0xe0020010, 1, 2,
+		    RSOCK_FAULT_LENGTH),
+	/* revoked: a slot of the peer's, of which nothing is known here */
+	VEC_SLOT_MSG("revoked slot 0", 0xe0000011, 0, 2, 7, 0, 17),
+	VEC_SLOT_MSG("revoked slot 127", 0xe07f0011, 0, 0, 7, 127, 17),
+	VEC_SLOT_MSG("revoked slot 8191", 0xffff0011, 0, 2, 7, 8191, 17),
+	VEC_BAD_MSG("revoked, 1 written", 0xe0000011, 1, 2,
 		    RSOCK_FAULT_LENGTH),
 };
 
@@ -551,6 +579,107 @@ static const struct vec_sge vec_sges[] = {
 	},
 };
 
+/* Iomap entries, as either kind of host has them in memory */
+
+struct vec_iomap {
+	const char *name;
+	struct rsock_iomap_entry entry;	/* decoded, it is all zero if empty */
+	u8 le[RSOCK_IOMAP_LEN];
+	u8 be[RSOCK_IOMAP_LEN];
+	int fault;
+};
+
+static const struct vec_iomap vec_iomaps[] = {
+	{
+		.name = "as rsockets maps",
+		.entry = { 0x1000, { 0x55a53fb2f000ULL, 0x0a2f, 0x2000 } },
+		.le = { 0x00, 0x10, 0, 0, 0, 0, 0, 0,
+			0x00, 0xf0, 0xb2, 0x3f, 0xa5, 0x55, 0, 0,
+			0x2f, 0x0a, 0, 0, 0x00, 0x20, 0, 0 },
+		.be = { 0, 0, 0, 0, 0, 0, 0x10, 0x00,
+			0, 0, 0x55, 0xa5, 0x3f, 0xb2, 0xf0, 0x00,
+			0, 0, 0x0a, 0x2f, 0, 0, 0x20, 0x00 },
+	}, {
+		.name = "distinct bytes",
+		.entry = { 0x0102030405060708ULL,
+			   { 0x090a0b0c0d0e0f10ULL, 0x11121314, 0x15161718 } },
+		.le = { 8, 7, 6, 5, 4, 3, 2, 1, 16, 15, 14, 13, 12, 11, 10, 9,
+			20, 19, 18, 17, 24, 23, 22, 21 },
+		.be = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+			17, 18, 19, 20, 21, 22, 23, 24 },
+	}, {
+		.name = "all zero",
+	}, {
+		.name = "empty, but not zero",
+		.entry = { 0x1000, { 0x2000, 0x33, 0 } },
+		.le = { 0x00, 0x10, 0, 0, 0, 0, 0, 0,
+			0x00, 0x20, 0, 0, 0, 0, 0, 0, 0x33 },
+		.be = { 0, 0, 0, 0, 0, 0, 0x10, 0x00,
+			0, 0, 0, 0, 0, 0, 0x20, 0x00, 0, 0, 0, 0x33 },
+	}, {
+		.name = "empty, at the end of all",
+		.entry = { VEC_END, { VEC_END, 0xffffffff, 0 } },
+		.le = { 255, 255, 255, 255, 255, 255, 255, 255,
+			255, 255, 255, 255, 255, 255, 255, 255,
+			255, 255, 255, 255 },
+		.be = { 255, 255, 255, 255, 255, 255, 255, 255,
+			255, 255, 255, 255, 255, 255, 255, 255,
+			255, 255, 255, 255 },
+	}, {
+		.name = "1 byte at 0, key 0",
+		.entry = { 0, { 0, 0, 1 } },
+		.le = { [20] = 1 },
+		.be = { [23] = 1 },
+	}, {
+		.name = "largest at 0",
+		.entry = { 0, { 0, 0xffffffff, 0xffffffff } },
+		.le = { [16] = 255, 255, 255, 255, 255, 255, 255, 255 },
+		.be = { [16] = 255, 255, 255, 255, 255, 255, 255, 255 },
+	}, {
+		.name = "offset ends before 2^64",
+		.entry = { VEC_LAST(3), { 0, 0, 2 } },
+		.le = { 0xfd, 255, 255, 255, 255, 255, 255, 255, [20] = 2 },
+		.be = { 255, 255, 255, 255, 255, 255, 255, 0xfd, [23] = 2 },
+	}, {
+		.name = "offset ends at 2^64",
+		.entry = { VEC_LAST(2), { 0, 0, 2 } },
+		.le = { 0xfe, 255, 255, 255, 255, 255, 255, 255, [20] = 2 },
+		.be = { 255, 255, 255, 255, 255, 255, 255, 0xfe, [23] = 2 },
+		.fault = RSOCK_FAULT_IOMAP,
+	}, {
+		.name = "offset wraps",
+		.entry = { VEC_END, { 0, 0, 0xffffffff } },
+		.le = { 255, 255, 255, 255, 255, 255, 255, 255,
+			[20] = 255, 255, 255, 255 },
+		.be = { 255, 255, 255, 255, 255, 255, 255, 255,
+			[20] = 255, 255, 255, 255 },
+		.fault = RSOCK_FAULT_IOMAP,
+	}, {
+		.name = "address ends before 2^64",
+		.entry = { 0, { VEC_LAST(3), 0, 2 } },
+		.le = { [8] = 0xfd, 255, 255, 255, 255, 255, 255, 255,
+			[20] = 2 },
+		.be = { [8] = 255, 255, 255, 255, 255, 255, 255, 0xfd,
+			[23] = 2 },
+	}, {
+		.name = "address ends at 2^64",
+		.entry = { 0, { VEC_LAST(2), 0, 2 } },
+		.le = { [8] = 0xfe, 255, 255, 255, 255, 255, 255, 255,
+			[20] = 2 },
+		.be = { [8] = 255, 255, 255, 255, 255, 255, 255, 0xfe,
+			[23] = 2 },
+		.fault = RSOCK_FAULT_IOMAP,
+	}, {
+		.name = "address wraps",
+		.entry = { 0x1000, { VEC_END, 1, 0x1000 } },
+		.le = { 0x00, 0x10, [8] = 255, 255, 255, 255, 255, 255, 255,
+			255, 1, 0, 0, 0, 0x00, 0x10 },
+		.be = { [6] = 0x10, [8] = 255, 255, 255, 255, 255, 255, 255,
+			255, 0, 0, 0, 1, 0, 0, 0x10, 0x00 },
+		.fault = RSOCK_FAULT_IOMAP,
+	},
+};
+
 /*
  * Windows: scripts of steps, each with its expected result. A step that ends
  * in a fault must leave the window as it was. With @n > 1 a step is repeated;
@@ -565,6 +694,7 @@ enum vec_op {
 	VEC_NEXT,		/* next_entry is @want */
 	VEC_ROOM,		/* room is @want */
 	VEC_TAKE,		/* @a bytes, to be written at @off */
+	VEC_TXCOUNTED,		/* there was a credit: @want */
 	/* receiver */
 	VEC_DATA,		/* @a bytes: fault @want, or placed at @off */
 	VEC_COUNTED,		/* fault @want */
@@ -591,6 +721,8 @@ struct vec_step {
 #define VEC_S_ROOM(_len)	{ .op = VEC_ROOM, .want = (_len) }
 #define VEC_S_TAKE(_n, _len, _addr)					\
 	{ .op = VEC_TAKE, .n = (_n), .a = (_len), .off = (_addr) }
+#define VEC_S_TXCOUNTED(_n, _ok)					\
+	{ .op = VEC_TXCOUNTED, .n = (_n), .want = (_ok) }
 #define VEC_S_DATA(_n, _len, _off)					\
 	{ .op = VEC_DATA, .n = (_n), .a = (_len), .off = (_off) }
 #define VEC_S_BAD_DATA(_n, _len, _fault)				\
@@ -648,6 +780,46 @@ static const struct vec_txwin vec_txwins[] = {
 			VEC_S_NEXT(1),
 			VEC_S_ROOM(57244),
 			VEC_S_TAKE(1, 1, 0x7f638803a064ULL),
+		},
+	}, {
+		.name = "messages without bytes", .credits = 5,
+		.addr = 0x1000, .len = 100,
+		.steps = {
+			VEC_S_TXCOUNTED(1, 1),
+			VEC_S_ROOM(100),
+			VEC_S_TAKE(1, 10, 0x1000),
+			VEC_S_TXCOUNTED(2, 1),
+			VEC_S_TAKE(1, 10, 0x100a),
+			VEC_S_ROOM(0),
+			VEC_S_TXCOUNTED(1, 0),
+			VEC_S_TXCOUNTED(1, 0),
+			VEC_S_CREDIT(6, 0),
+			VEC_S_ROOM(80),
+			VEC_S_TXCOUNTED(1, 1),
+			VEC_S_TXCOUNTED(1, 0),
+			VEC_S_CREDIT(8, 0),
+			VEC_S_TAKE(1, 80, 0x1014),
+			/* needs no grant */
+			VEC_S_ROOM(0),
+			VEC_S_TXCOUNTED(1, 1),
+			VEC_S_TXCOUNTED(1, 0),
+			VEC_S_TXGRANT(0x2000, 10, 0),
+			VEC_S_ROOM(0),
+			VEC_S_CREDIT(9, 0),
+			VEC_S_TAKE(1, 10, 0x2000),
+		},
+	}, {
+		.name = "messages without bytes wrap", .credits = 0xfffe,
+		.addr = 0x1000, .len = 100,
+		.steps = {
+			VEC_S_TXCOUNTED(0xfffe, 1),
+			VEC_S_TXCOUNTED(1, 0),
+			VEC_S_CREDIT(3, 0),
+			VEC_S_TXCOUNTED(5, 1),
+			VEC_S_TXCOUNTED(1, 0),
+			VEC_S_ROOM(0),
+			VEC_S_CREDIT(4, 0),
+			VEC_S_ROOM(100),
 		},
 	}, {
 		.name = "no credit at first", .credits = 0,
