@@ -372,7 +372,8 @@ struct sock *rsock_sk_alloc(struct net *net, bool kern)
 	rs = rsock_sk(sk);
 	rs->cfg.sq = RSOCK_QSIZE;
 	rs->cfg.rq = RSOCK_QSIZE;
-	rs->cfg.iomap = RSOCK_IOMAP_MAX;
+	rs->cfg.iomap = RSOCK_IOMAP_DEFAULT;
+	rs->write_offset = RSOCK_TO_STREAM;
 	rs->inline_size = 64;
 	INIT_LIST_HEAD(&rs->accept_node);
 	INIT_LIST_HEAD(&rs->pending);
@@ -396,6 +397,25 @@ struct rsock_ep *rsock_sk_ep(struct sock *sk)
 						  &rsock_sk_ep_ops, &rs->cfg));
 	}
 	return rs->ep;
+}
+
+/**
+ * rsock_sk_ep_get() - the endpoint that a socket has now
+ * @sk: socket, not locked: it may be for long, and by one who waits for the
+ *	mmap lock, which mmap() holds
+ *
+ * Return: the endpoint with a reference, or NULL.
+ */
+struct rsock_ep *rsock_sk_ep_get(struct sock *sk)
+{
+	struct rsock_ep *ep;
+
+	rcu_read_lock();
+	ep = READ_ONCE(rsock_sk(sk)->ep);
+	if (ep && !refcount_inc_not_zero(&ep->ref))
+		ep = NULL;
+	rcu_read_unlock();
+	return ep;
 }
 
 /*
@@ -615,15 +635,50 @@ RSOCK_PROTO_ACCEPT(rsock_accept, rsock_listen_accept)
 
 /* Data */
 
+/*
+ * Where to place the data, as control messages say: @to stays as it is without.
+ * Those of other levels are not for us; of ours there is one.
+ */
+static int rsock_cmsg_offset(struct msghdr *msg, s64 *to)
+{
+	struct cmsghdr *cmsg;
+	bool found = false;
+
+	if (msg->msg_controllen)
+		for_each_cmsghdr(cmsg, msg) {
+			if (!CMSG_OK(msg, cmsg))
+				return -EINVAL;
+			if (cmsg->cmsg_level != SOL_RSOCK)
+				continue;
+			if (found || cmsg->cmsg_type != RSOCK_CMSG_OFFSET ||
+			    cmsg->cmsg_len != CMSG_LEN(sizeof(*to)))
+				return -EINVAL;
+			memcpy(to, CMSG_DATA(cmsg), sizeof(*to));
+			if (*to < 0)
+				return -EINVAL;
+			found = true;
+		}
+	return found == !!(msg->msg_flags & MSG_RIOWRITE) ? 0 : -EINVAL;
+}
+
 static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
+	struct rsock_sock *rs = rsock_sk(sk);
+	s64 to = RSOCK_TO_STREAM;
+	bool cursor;
 	int ret;
 
 	if (msg->msg_flags & MSG_OOB)
 		return -EOPNOTSUPP;
+	ret = rsock_cmsg_offset(msg, &to);
+	if (ret)
+		return ret;
 	lock_sock(sk);
-	ret = rsock_tx_sendmsg(sk, msg);
+	cursor = to == RSOCK_TO_STREAM && rs->write_offset != RSOCK_TO_STREAM;
+	ret = rsock_tx_sendmsg(sk, msg, cursor ? rs->write_offset : to);
+	if (cursor && ret > 0)
+		rs->write_offset += ret;
 	release_sock(sk);
 	return ret;
 }
@@ -885,7 +940,7 @@ static const struct proto_ops rsock_ops = {
 	.getsockopt	= rsock_getsockopt,
 	.sendmsg	= rsock_sendmsg,
 	.recvmsg	= rsock_recvmsg,
-	.mmap		= sock_no_mmap,
+	.mmap		= rsock_mmap,
 };
 
 static int rsock_create(struct net *net, struct socket *sock, int protocol,

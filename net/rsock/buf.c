@@ -103,32 +103,35 @@ void rsock_buf_unmap(struct rsock_buf *buf)
 }
 
 /**
- * rsock_buf_to_mr() - describe a mapped buffer to a memory region
+ * rsock_buf_to_mr() - describe pages of a mapped buffer to a memory region
  * @buf: buffer
- * @mr: region that can take that many pages
+ * @first: the first of the pages
+ * @nr: how many
+ * @mr: region that can take that many
  * @iova: address that the peer is to know it by, page aligned: neither kernel
  *	nor bus addresses are anybody else's business
  *
  * Return: 0 or a negative errno.
  */
-int rsock_buf_to_mr(const struct rsock_buf *buf, struct ib_mr *mr, u64 iova)
+int rsock_buf_to_mr(const struct rsock_buf *buf, unsigned int first,
+		    unsigned int nr, struct ib_mr *mr, u64 iova)
 {
 	struct scatterlist *sgl;
 	unsigned int i;
 	int n;
 
-	sgl = kvcalloc(buf->nr, sizeof(*sgl), GFP_KERNEL);
+	sgl = kvcalloc(nr, sizeof(*sgl), GFP_KERNEL);
 	if (!sgl)
 		return -ENOMEM;
-	sg_init_table(sgl, buf->nr);
-	for (i = 0; i < buf->nr; i++) {
-		sg_set_page(&sgl[i], buf->pages[i], PAGE_SIZE, 0);
-		sg_dma_address(&sgl[i]) = buf->dma[i];
+	sg_init_table(sgl, nr);
+	for (i = 0; i < nr; i++) {
+		sg_set_page(&sgl[i], buf->pages[first + i], PAGE_SIZE, 0);
+		sg_dma_address(&sgl[i]) = buf->dma[first + i];
 		sg_dma_len(&sgl[i]) = PAGE_SIZE;
 	}
-	n = ib_map_mr_sg(mr, sgl, buf->nr, NULL, PAGE_SIZE);
+	n = ib_map_mr_sg(mr, sgl, nr, NULL, PAGE_SIZE);
 	kvfree(sgl);
-	if (n != buf->nr)
+	if (n != nr)
 		return n < 0 ? n : -EINVAL;
 	mr->iova = iova;
 	return 0;
@@ -157,6 +160,28 @@ void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
 						      DMA_BIDIRECTIONAL);
 		off += n;
 		len -= n;
+	}
+}
+
+/**
+ * rsock_buf_snapshot() - copy what the peer may write to at any time
+ * @buf: mapped buffer
+ * @off: first byte, a multiple of 8
+ * @len: bytes, a multiple of 8
+ * @copy: where to; each byte is read once
+ */
+void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,
+			void *copy)
+{
+	const u64 *page;
+	size_t i;
+	u64 word;
+
+	rsock_buf_sync(buf, off, len, true);
+	for (i = 0; i < len; i += sizeof(word)) {
+		page = page_address(buf->pages[(off + i) >> PAGE_SHIFT]);
+		word = READ_ONCE(page[offset_in_page(off + i) / sizeof(word)]);
+		memcpy(copy + i, &word, sizeof(word));
 	}
 }
 

@@ -16,7 +16,7 @@ struct page;
  * @nr: how many pages
  * @dev: device that they are mapped for, NULL while they are not
  *
- * Page 0 holds the tables, the others are the receive ring. Allocated and
+ * Begins with the tables, then comes the receive ring. Allocated and
  * mapped when the endpoint gets its verbs resources; unmapped when it loses
  * them; the pages stay until the endpoint is freed, since the reader may come
  * for what arrived before.
@@ -32,9 +32,12 @@ int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr);
 void rsock_buf_free(struct rsock_buf *buf);
 int rsock_buf_map(struct rsock_buf *buf, struct ib_device *dev);
 void rsock_buf_unmap(struct rsock_buf *buf);
-int rsock_buf_to_mr(const struct rsock_buf *buf, struct ib_mr *mr, u64 iova);
+int rsock_buf_to_mr(const struct rsock_buf *buf, unsigned int first,
+		    unsigned int nr, struct ib_mr *mr, u64 iova);
 void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
 		    bool for_cpu);
+void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,
+			void *copy);
 size_t rsock_buf_to_iter(const struct rsock_buf *buf, size_t off, size_t len,
 			 struct iov_iter *to);
 

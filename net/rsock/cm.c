@@ -259,6 +259,7 @@ static int rsock_cm_got_peer(struct rsock_ep *ep, const struct rsock_conn *peer)
 	if (ok) {
 		ep->peer = *peer;
 		ep->peer_ext = peer->has_ext;
+		ep->features = peer->ext_features & RSOCK_FEAT_REVOKE;
 		ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
 			   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
 		rsock_txwin_init(&ep->tx.win, peer);

@@ -19,8 +19,8 @@
 #include "tx.h"
 
 /*
- * Where the peer sees our memory: tables at this address, the ring a page
- * behind. Each endpoint has a protection domain of its own, so that they may
+ * Where the peer sees our memory: tables at this address, the ring in the pages
+ * behind them. Each endpoint has a protection domain of its own, so that they may
  * all use the same.
  */
 #define RSOCK_IOVA		0x10000
@@ -77,6 +77,8 @@ bool rsock_ep_set_state(struct rsock_ep *ep, enum rsock_ep_state state)
 		return false;
 	trace_rsock_ep_state(ep, ep->state, state);
 	WRITE_ONCE(ep->state, state);
+	if (state >= RSOCK_EP_DYING)
+		wake_up_all(&ep->io.wait);
 	return true;
 }
 
@@ -91,6 +93,7 @@ void rsock_ep_put(struct rsock_ep *ep)
 	if (!refcount_dec_and_test(&ep->ref))
 		return;
 	rsock_tx_purge(ep);
+	rsock_targets_destroy(&ep->targets);
 	rsock_buf_free(&ep->buf);
 	kfree_rcu(ep, rcu);	/* rsock_poll() may still look at it */
 }
@@ -197,12 +200,15 @@ static void rsock_ep_clamp(struct rsock_ep *ep)
 	const struct ib_device_attr *attr = &ep->id->device->attrs;
 	/* Both queues complete to one CQ, which must be able to hold it all */
 	u32 max_wr = min3(attr->max_qp_wr, attr->max_cqe / 2, RSOCK_MAX_WR);
-	u32 max_pages = min_t(u32, attr->max_fast_reg_page_list_len - 1,
-			      RSOCK_MAX_RING / PAGE_SIZE);
+	u32 tables = RSOCK_SGL_ENTRIES * RSOCK_SGE_LEN +
+		     ep->cfg.iomap * RSOCK_IOMAP_LEN;
+	u32 max_pages = min_t(u32, attr->max_fast_reg_page_list_len -
+			      PFN_UP(tables), RSOCK_MAX_RING / PAGE_SIZE);
 	u32 ring = clamp_t(u32, ep->cfg.ring, RSOCK_RING_MIN,
 			   max_pages * PAGE_SIZE);
 
 	ep->cfg.ring = rounddown_pow_of_two(ring);
+	ep->ring_off = PAGE_ALIGN(tables);
 	ep->cfg.sq = min_t(u32, ep->cfg.sq + RSOCK_SQ_CTRL,
 			   max_wr - RSOCK_SQ_EXTRA);
 	ep->cfg.rq = min_t(u32, ep->cfg.rq, max_wr - RSOCK_RQ_SLACK - 1);
@@ -243,7 +249,8 @@ static int rsock_ep_create_mr(struct rsock_ep *ep)
 	struct ib_device *dev = ep->id->device;
 	int err;
 
-	err = rsock_buf_alloc(&ep->buf, 1 + ep->cfg.ring / PAGE_SIZE);
+	err = rsock_buf_alloc(&ep->buf,
+			      (ep->ring_off + ep->cfg.ring) / PAGE_SIZE);
 	if (err)
 		return err;
 	err = rsock_buf_map(&ep->buf, dev);
@@ -252,7 +259,7 @@ static int rsock_ep_create_mr(struct rsock_ep *ep)
 	ep->mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, ep->buf.nr);
 	if (IS_ERR(ep->mr))
 		return PTR_ERR(ep->mr);
-	return rsock_buf_to_mr(&ep->buf, ep->mr, RSOCK_IOVA);
+	return rsock_buf_to_mr(&ep->buf, 0, ep->buf.nr, ep->mr, RSOCK_IOVA);
 }
 
 static int rsock_ep_create_ctrl(struct rsock_ep *ep)
@@ -381,18 +388,20 @@ void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn)
 			.len = RSOCK_SGL_ENTRIES,
 		},
 		.buf = {
-			.addr = RSOCK_IOVA + PAGE_SIZE,
+			.addr = RSOCK_IOVA + ep->ring_off,
 			.key = ep->mr->rkey,
 			.len = ep->rx.win.granted,
 		},
 		/* The one who accepts extends only what was extended to it */
 		.has_ext = !ep->passive || ep->peer_ext,
+		.ext_features = RSOCK_FEAT_REVOKE,
 	};
 }
 
 /* Give back what rsock_ep_open() got, or as far as it came */
 static void rsock_ep_release(struct rsock_ep *ep)
 {
+	rsock_iomap_release(ep);
 	if (!IS_ERR_OR_NULL(ep->qp))
 		ib_destroy_qp(ep->qp);
 	if (!IS_ERR_OR_NULL(ep->cq))
@@ -511,6 +520,8 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	ep->cfg = *cfg;
 	spin_lock_init(&ep->lock);
 	mutex_init(&ep->id_mutex);
+	rsock_io_init(&ep->io);
+	rsock_targets_init(&ep->targets);
 	INIT_LIST_HEAD(&ep->tx.unsent);
 	INIT_LIST_HEAD(&ep->tx.sent);
 	INIT_WORK(&ep->work, rsock_ep_work);

@@ -38,6 +38,8 @@
  */
 
 #include "buf.h"
+#include "iomap.h"
+#include "target.h"
 #include "win.h"
 
 #include <linux/list.h>
@@ -129,6 +131,7 @@ struct rsock_tx {
 	struct list_head sent;		/* posted, not known complete */
 	u32 queued;			/* bytes in both */
 	bool gathered;			/* the next message waited for others */
+	bool ask;			/* a completion is wanted for what was lost */
 	enum rsock_fin fin;		/* to be sent once unsent is empty */
 	enum rsock_fin fin_posted;
 	u32 fin_seq;			/* sq.posted after it */
@@ -142,7 +145,7 @@ struct rsock_tx {
  * pages in a fast-registered memory region (the tables' and four of the ring).
  */
 #define RSOCK_MIN_WR		64
-#define RSOCK_MIN_MR_PAGES	5
+#define RSOCK_MIN_MR_PAGES	6
 /* The most that is asked of one, whatever the socket wants */
 #define RSOCK_MAX_WR		4096
 #define RSOCK_MAX_RING		(16 * 1024 * 1024)
@@ -159,6 +162,9 @@ struct rsock_rx {
 	bool eof;			/* the peer sends no more */
 	bool disconnected;		/* and receives no more */
 	bool faulty;			/* broke the protocol: hear no more */
+	/* Slots of our iomap table for which REVOKED is to be sent */
+	DECLARE_BITMAP(acks, RSOCK_IOMAP_MAX);
+	u16 nr_acks;
 };
 
 /**
@@ -188,10 +194,13 @@ struct rsock_ep {
 	u8 resolve_tries;		/* CM handler, then work */
 	bool swap;			/* peer has the other byte order */
 	bool peer_ext;			/* peer is an AF_RSOCK socket */
+	u32 features;			/* RSOCK_FEAT_* that both sides have */
 
 	struct rsock_sq sq;
 	struct rsock_tx tx;
 	struct rsock_rx rx;
+	struct rsock_io io;		/* what we mapped for the peer */
+	struct rsock_targets targets;	/* what the peer mapped for us */
 	struct rsock_conn peer;		/* constant once the state is OPEN */
 
 	/*
@@ -210,6 +219,7 @@ struct rsock_ep {
 	unsigned int nr_cqe;
 	unsigned int max_sge;
 	struct rsock_buf buf;
+	u32 ring_off;			/* where in it the ring begins */
 	u8 *ctrl;			/* RSOCK_SQ_CTRL bounce buffers */
 	dma_addr_t ctrl_dma;
 	struct ib_cqe send_cqe;
@@ -251,7 +261,7 @@ int rsock_sq_init(struct rsock_sq *sq, u16 depth);
 void rsock_sq_free(struct rsock_sq *sq);
 bool rsock_sq_has_room(const struct rsock_sq *sq);
 bool rsock_sq_has_ctrl(const struct rsock_sq *sq);
-void rsock_sq_post(struct rsock_ep *ep, struct ib_rdma_wr *wr, u32 bytes,
+void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		   bool force_signal);
 void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 			const void *payload, u32 len, bool force_signal);

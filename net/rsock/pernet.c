@@ -21,6 +21,11 @@ static const char * const rsock_mib_names[] = {
 	"ListenOverflows",
 	"Resets",
 	"LingerTimeouts",
+	"Iomaps",
+	"UnmapsPlain",
+	"RevokeTimeouts",
+	"WritesLost",
+	"AccessErrors",
 	NULL,		/* RSOCK_FAULT_NONE */
 	"FaultConnShort",
 	"FaultConnVersion",
@@ -35,6 +40,7 @@ static const char * const rsock_mib_names[] = {
 	"FaultSge",
 	"FaultGrant",
 	"FaultIomap",
+	"FaultRevoked",
 };
 
 static_assert(ARRAY_SIZE(rsock_mib_names) == __RSOCK_MIB_MAX);

@@ -18,6 +18,11 @@ enum rsock_mib {
 	RSOCK_MIB_LISTENOVERFLOWS,	/* request rejected, backlog full */
 	RSOCK_MIB_RESETS,		/* connection ended with an error */
 	RSOCK_MIB_LINGERTIMEOUTS,	/* closed socket's data did not arrive */
+	RSOCK_MIB_IOMAPS,		/* mappings offered to a peer */
+	RSOCK_MIB_UNMAPSPLAIN,		/* taken back from one that cannot confirm */
+	RSOCK_MIB_REVOKETIMEOUTS,	/* peer did not confirm: reset */
+	RSOCK_MIB_WRITESLOST,		/* placements whose target was unmapped */
+	RSOCK_MIB_ACCESSERRORS,		/* peer wrote where it may not */
 	RSOCK_MIB_FAULTS,		/* + enum rsock_fault: protocol faults */
 	__RSOCK_MIB_MAX = RSOCK_MIB_FAULTS + __RSOCK_FAULT_MAX
 };

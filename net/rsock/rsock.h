@@ -29,6 +29,7 @@ union rsock_addr {
  * @nodelay: TCP_NODELAY, which has no effect: nothing is ever delayed that
  *	could be sent
  * @cfg: sizes for the next connection, lock_sock()
+ * @write_offset: RSOCK_WRITE_OFFSET, lock_sock()
  * @inline_size: RDMA_INLINE, kept for the program's sake
  * @listener: the listening socket while this one waits to be accepted; a
  *	reference is held. rsock_accept_lock
@@ -50,6 +51,7 @@ struct rsock_sock {
 	bool v6only;
 	bool nodelay;
 	struct rsock_ep_cfg cfg;
+	s64 write_offset;
 	int inline_size;
 
 	struct sock *listener;
@@ -68,6 +70,7 @@ extern struct proto rsock_proto;
 
 struct sock *rsock_sk_alloc(struct net *net, bool kern);
 struct rsock_ep *rsock_sk_ep(struct sock *sk);
+struct rsock_ep *rsock_sk_ep_get(struct sock *sk);
 void rsock_sk_addrs(struct sock *sk);
 void rsock_sk_close(struct sock *sk);
 void rsock_set_state(struct sock *sk, int state);
@@ -79,5 +82,9 @@ int rsock_setsockopt(struct socket *sock, int level, int optname,
 		     sockptr_t optval, unsigned int optlen);
 int rsock_getsockopt(struct socket *sock, int level, int optname,
 		     char __user *optval, int __user *optlen);
+
+/* mmap.c */
+int rsock_mmap(struct file *file, struct socket *sock,
+	       struct vm_area_struct *vma);
 
 #endif /* _RSOCK_H */

@@ -71,15 +71,31 @@ static void rsock_rx_grant(struct rsock_ep *ep, u32 offset, u32 len)
 	sge.key = own.buf.key;
 	sge.len = len;
 	rsock_sge_encode(&sge, ep->swap, payload);
-	rsock_buf_sync(&ep->buf, PAGE_SIZE + offset, len, false);
+	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, false);
 	rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_SGL,
 						rsock_rxwin_tell(w)),
 			   ep->peer.sgl.addr + entry * RSOCK_SGE_LEN,
 			   ep->peer.sgl.key, payload, sizeof(payload), false);
 }
 
+/* Tell the peer of slots that nothing is written through any more */
+static void rsock_rx_ack(struct rsock_ep *ep)
+{
+	u32 msg, slot;
+
+	while (ep->rx.nr_acks && ep->state == RSOCK_EP_OPEN &&
+	       rsock_sq_has_ctrl(&ep->sq)) {
+		slot = find_first_bit(ep->rx.acks, RSOCK_IOMAP_MAX);
+		__clear_bit(slot, ep->rx.acks);
+		ep->rx.nr_acks--;
+		msg = rsock_msg_encode(RSOCK_OP_CTRL, RSOCK_CTRL_REVOKED |
+				       slot << RSOCK_CTRL_SLOT_SHIFT);
+		rsock_sq_post_ctrl(ep, msg, 0, 0, NULL, 0, false);
+	}
+}
+
 /**
- * rsock_rx_update() - give the peer what can be given: buffers and credit
+ * rsock_rx_update() - give the peer what can be given: answers, buffers, credit
  * @ep: endpoint in any state, ep->lock held
  */
 void rsock_rx_update(struct rsock_ep *ep)
@@ -88,6 +104,7 @@ void rsock_rx_update(struct rsock_ep *ep)
 	u32 offset, len;
 
 	lockdep_assert_held(&ep->lock);
+	rsock_rx_ack(ep);
 	while (ep->state == RSOCK_EP_OPEN && !ep->rx.eof &&
 	       rsock_sq_has_ctrl(&ep->sq)) {
 		len = rsock_rx_grant_size(w, &offset);
@@ -110,24 +127,9 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len)
 	fault = rsock_rxwin_data(&ep->rx.win, len, &offset);
 	if (fault)
 		return fault;
-	rsock_buf_sync(&ep->buf, PAGE_SIZE + offset, len, true);
+	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, true);
 	ep->ops->readable(ep);
 	return 0;
-}
-
-/* Copy what the peer wrote to our table, since it may write again any time */
-static void rsock_rx_snapshot(struct rsock_ep *ep, u8 entry,
-			      u8 copy[RSOCK_SGE_LEN])
-{
-	u32 offset = entry * RSOCK_SGE_LEN;
-	const u64 *from;
-	u64 word[2];
-
-	rsock_buf_sync(&ep->buf, offset, RSOCK_SGE_LEN, true);
-	from = page_address(ep->buf.pages[0]) + offset;
-	word[0] = READ_ONCE(from[0]);
-	word[1] = READ_ONCE(from[1]);
-	memcpy(copy, word, sizeof(word));
 }
 
 static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
@@ -137,15 +139,50 @@ static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
 
 	fault = rsock_txwin_credit(&ep->tx.win, msg->value);
 	if (!fault && msg->sge) {
-		rsock_rx_snapshot(ep, ep->tx.win.next_entry, entry);
+		rsock_buf_snapshot(&ep->buf,
+				   ep->tx.win.next_entry * RSOCK_SGE_LEN,
+				   sizeof(entry), entry);
 		fault = rsock_txwin_grant(&ep->tx.win, entry);
 	}
 	return fault;
 }
 
-static void rsock_rx_ctrl(struct rsock_ep *ep, u32 code)
+/* The peer mapped memory, or in place of what it had mapped nothing */
+static int rsock_rx_iomap(struct rsock_ep *ep, u16 slot)
 {
-	switch (code) {
+	struct rsock_iomap_entry e;
+	u8 entry[RSOCK_IOMAP_LEN];
+	int fault;
+
+	fault = rsock_rxwin_counted(&ep->rx.win);
+	if (fault)
+		return fault;
+	rsock_buf_snapshot(&ep->buf, RSOCK_SGL_ENTRIES * RSOCK_SGE_LEN +
+			   slot * RSOCK_IOMAP_LEN, sizeof(entry), entry);
+	fault = rsock_iomap_decode(entry, &e);
+	if (!fault && rsock_targets_set(&ep->targets, slot, &e))
+		rsock_ep_kill_locked(ep, ENOMEM);
+	return fault;
+}
+
+/*
+ * The peer takes back what it mapped. What we posted before goes before our
+ * answer, and what we did not finds no target.
+ */
+static void rsock_rx_revoke(struct rsock_ep *ep, u16 slot)
+{
+	static const struct rsock_iomap_entry empty;
+
+	if (!(ep->features & RSOCK_FEAT_REVOKE))
+		return;
+	rsock_targets_set(&ep->targets, slot, &empty);
+	if (!__test_and_set_bit(slot, ep->rx.acks))
+		ep->rx.nr_acks++;
+}
+
+static int rsock_rx_ctrl(struct rsock_ep *ep, const struct rsock_msg *msg)
+{
+	switch (msg->value) {
 	case RSOCK_CTRL_DISCONNECT:
 		ep->rx.disconnected = true;
 		WRITE_ONCE(ep->rx.eof, true);
@@ -159,9 +196,15 @@ static void rsock_rx_ctrl(struct rsock_ep *ep, u32 code)
 		WRITE_ONCE(ep->rx.eof, true);
 		ep->ops->readable(ep);
 		break;
+	case RSOCK_CTRL_REVOKE:
+		rsock_rx_revoke(ep, msg->slot);
+		break;
+	case RSOCK_CTRL_REVOKED:
+		return rsock_iomap_revoked(ep, msg->slot);
 	default:
 		break;
 	}
+	return RSOCK_FAULT_NONE;
 }
 
 static int rsock_rx_message(struct rsock_ep *ep, struct ib_wc *wc)
@@ -182,10 +225,9 @@ static int rsock_rx_message(struct rsock_ep *ep, struct ib_wc *wc)
 	case RSOCK_OP_SGL:
 		return rsock_rx_credit(ep, &msg);
 	case RSOCK_OP_IOMAP:
-		return rsock_rxwin_counted(&ep->rx.win);
+		return rsock_rx_iomap(ep, msg.slot);
 	default:
-		rsock_rx_ctrl(ep, msg.value);
-		return 0;
+		return rsock_rx_ctrl(ep, &msg);
 	}
 }
 
@@ -201,6 +243,20 @@ static void rsock_rx_respond(struct rsock_ep *ep)
 	}
 	rsock_rx_update(ep);
 	rsock_tx_push(ep);
+}
+
+/*
+ * A receive failed, and with it the connection. A device that stops the peer
+ * from writing where it may not says so by a receive only if the write was to
+ * take one; if not, all that is seen is that it flushes the receives of a
+ * connection which nobody has ended.
+ */
+static void rsock_rx_failed(struct rsock_ep *ep, enum ib_wc_status status)
+{
+	if (ep->state == RSOCK_EP_OPEN && (status == IB_WC_REM_ACCESS_ERR ||
+					   status == IB_WC_WR_FLUSH_ERR))
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ACCESSERRORS);
+	rsock_ep_kill_locked(ep, ECONNRESET);
 }
 
 /**
@@ -221,7 +277,7 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	trace_rsock_recv_done(ep, wc);
 	ep->rx.posted--;
 	if (wc->status != IB_WC_SUCCESS) {
-		rsock_ep_kill_locked(ep, ECONNRESET);
+		rsock_rx_failed(ep, wc->status);
 	} else if (!ep->rx.disconnected && !ep->rx.faulty) {
 		/* The peer has our REP or RTU, even if we do not know yet */
 		if (ep->state == RSOCK_EP_ACCEPT)
@@ -271,7 +327,7 @@ static u32 rsock_rx_copy(struct rsock_ep *ep, struct msghdr *msg, u32 skip,
 	len = min(len, w->size - at);
 	if (!msg)
 		return len;
-	return rsock_buf_to_iter(&ep->buf, PAGE_SIZE + at, len,
+	return rsock_buf_to_iter(&ep->buf, ep->ring_off + at, len,
 				 &msg->msg_iter);
 }
 

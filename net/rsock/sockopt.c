@@ -4,7 +4,9 @@
  * in the table is refused with ENOPROTOOPT.
  */
 
+#include <linux/mm.h>
 #include <linux/net.h>
+#include <linux/slab.h>
 #include <net/sock.h>
 
 #include <linux/rsock.h>
@@ -67,7 +69,7 @@ static int get_inline(const struct rsock_sock *rs)
 
 static void set_iomapsize(struct rsock_sock *rs, int val)
 {
-	rs->cfg.iomap = val;
+	rs->cfg.iomap = rsock_scale_decode(rsock_scale_encode(val));
 }
 
 static int get_iomapsize(const struct rsock_sock *rs)
@@ -136,6 +138,86 @@ static const struct rsock_opt *rsock_opt_find(int level, int name)
 	return NULL;
 }
 
+/* Direct placement: options that take more than an int */
+
+/* Not under the socket lock: pinning and unmapping may take long */
+static int set_iomap(struct sock *sk, int optname, sockptr_t optval,
+		     unsigned int optlen)
+{
+	struct rsock_iomap m;
+	struct rsock_ep *ep;
+	int err;
+
+	if (optlen < sizeof(m))
+		return -EINVAL;
+	if (copy_from_sockptr(&m, optval, sizeof(m)))
+		return -EFAULT;
+	ep = rsock_sk_ep_get(sk);
+	if (!ep)
+		return -ENOTCONN;
+	err = optname == RSOCK_IOMAP ? rsock_iomap_add(ep, &m) :
+				       rsock_iomap_del(ep, &m);
+	rsock_ep_put(ep);
+	return err;
+}
+
+static int set_write_offset(struct sock *sk, sockptr_t optval,
+			    unsigned int optlen)
+{
+	s64 offset;
+
+	if (optlen < sizeof(offset))
+		return -EINVAL;
+	if (copy_from_sockptr(&offset, optval, sizeof(offset)))
+		return -EFAULT;
+	if (offset < -1)
+		return -EINVAL;
+	lock_sock(sk);
+	rsock_sk(sk)->write_offset = offset;
+	release_sock(sk);
+	return 0;
+}
+
+static int get_write_offset(struct sock *sk, char __user *optval,
+			    int __user *optlen, int len)
+{
+	s64 offset = READ_ONCE(rsock_sk(sk)->write_offset);
+
+	len = min_t(int, len, sizeof(offset));
+	if (put_user(len, optlen) || copy_to_user(optval, &offset, len))
+		return -EFAULT;
+	return 0;
+}
+
+static int get_iomap(struct sock *sk, char __user *optval, int __user *optlen,
+		     int len)
+{
+	struct rsock_iomap *list;
+	struct rsock_ep *ep;
+	unsigned int max, n;
+	int err = 0;
+
+	ep = rsock_sk_ep_get(sk);
+	if (!ep)
+		return -ENOTCONN;
+	n = rsock_iomap_list(ep, NULL, 0);
+	max = min_t(unsigned int, n, len / sizeof(*list));
+	list = kvcalloc(max, sizeof(*list), GFP_KERNEL_ACCOUNT);
+	if (!list)
+		err = -ENOMEM;
+	else
+		n = rsock_iomap_list(ep, list, max);
+	rsock_ep_put(ep);
+	if (!err && put_user((int)(n * sizeof(*list)), optlen))
+		err = -EFAULT;
+	if (!err && n > max)
+		err = -ENOSPC;
+	if (!err && copy_to_user(optval, list, n * sizeof(*list)))
+		err = -EFAULT;
+	kvfree(list);
+	return err;
+}
+
 int rsock_setsockopt(struct socket *sock, int level, int optname,
 		     sockptr_t optval, unsigned int optlen)
 {
@@ -143,6 +225,15 @@ int rsock_setsockopt(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	int val, err = 0;
 
+	if (level == SOL_RSOCK) {
+		switch (optname) {
+		case RSOCK_IOMAP:
+		case RSOCK_IOUNMAP:
+			return set_iomap(sk, optname, optval, optlen);
+		case RSOCK_WRITE_OFFSET:
+			return set_write_offset(sk, optval, optlen);
+		}
+	}
 	if (!opt || !opt->set)
 		return -ENOPROTOOPT;
 	if (optlen < sizeof(val))
@@ -168,12 +259,16 @@ int rsock_getsockopt(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	int len, val;
 
-	if (!opt)
-		return -ENOPROTOOPT;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
+	if (level == SOL_RSOCK && optname == RSOCK_IOMAP)
+		return get_iomap(sk, optval, optlen, len);
+	if (level == SOL_RSOCK && optname == RSOCK_WRITE_OFFSET)
+		return get_write_offset(sk, optval, optlen, len);
+	if (!opt)
+		return -ENOPROTOOPT;
 	lock_sock(sk);
 	val = opt->get(rsock_sk(sk));
 	release_sock(sk);

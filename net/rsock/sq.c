@@ -73,7 +73,7 @@ static void rsock_sq_mark(struct rsock_sq *sq)
  *
  * A failure to post kills the endpoint.
  */
-void rsock_sq_post(struct rsock_ep *ep, struct ib_rdma_wr *wr, u32 bytes,
+void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		   bool force_signal)
 {
 	struct rsock_sq *sq = &ep->sq;
@@ -83,13 +83,13 @@ void rsock_sq_post(struct rsock_ep *ep, struct ib_rdma_wr *wr, u32 bytes,
 	sq->posted++;
 	sq->unsig++;
 	sq->unsig_bytes += bytes;
-	wr->wr.wr_cqe = &ep->send_cqe;
+	wr->wr_cqe = &ep->send_cqe;
 	if (force_signal || rsock_sq_signal(sq)) {
-		wr->wr.send_flags |= IB_SEND_SIGNALED;
+		wr->send_flags |= IB_SEND_SIGNALED;
 		rsock_sq_mark(sq);
 	}
 	trace_rsock_post(ep, wr, sq->posted);
-	err = ib_post_send(ep->qp, &wr->wr, NULL);
+	err = ib_post_send(ep->qp, wr, NULL);
 	if (err)
 		rsock_ep_kill_locked(ep, -err);
 }
@@ -127,7 +127,7 @@ void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 		ib_dma_sync_single_for_device(ep->qp->device, sge.addr, len,
 					      DMA_TO_DEVICE);
 	}
-	rsock_sq_post(ep, &wr, 0, force_signal);
+	rsock_sq_post(ep, &wr.wr, 0, force_signal);
 }
 
 /* Why a work request failed, in the words of tcp(7) */
@@ -170,6 +170,7 @@ void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		sq->mark_head = (sq->mark_head + 1) % sq->depth;
 		sq->nr_marks--;
 		rsock_tx_complete(ep, &done);
+		rsock_iomap_complete(ep);
 		rsock_rx_update(ep);
 		rsock_tx_push(ep);
 	}

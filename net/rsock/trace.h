@@ -78,7 +78,7 @@ TRACE_EVENT(rsock_qp_event,
 );
 
 TRACE_EVENT(rsock_post,
-	TP_PROTO(const struct rsock_ep *ep, const struct ib_rdma_wr *wr, u32 seq),
+	TP_PROTO(const struct rsock_ep *ep, const struct ib_send_wr *wr, u32 seq),
 	TP_ARGS(ep, wr, seq),
 	TP_STRUCT__entry(
 		__field(const void *, ep)
@@ -90,9 +90,9 @@ TRACE_EVENT(rsock_post,
 	TP_fast_assign(
 		__entry->ep = ep;
 		__entry->seq = seq;
-		__entry->imm = be32_to_cpu(wr->wr.ex.imm_data);
-		__entry->flags = wr->wr.send_flags;
-		__entry->num_sge = wr->wr.num_sge;
+		__entry->imm = be32_to_cpu(wr->ex.imm_data);
+		__entry->flags = wr->send_flags;
+		__entry->num_sge = wr->num_sge;
 	),
 	TP_printk("ep=%p seq=%u imm=%#x sge=%d%s", __entry->ep, __entry->seq,
 		  __entry->imm, __entry->num_sge,

@@ -12,6 +12,9 @@
  * sender after copying, a completion that freed slots, a credit or a grant
  * that arrived. All under ep->lock, so that order is kept.
  *
+ * Data that is placed (MSG_RIOWRITE) takes its turn in the same queue, but is
+ * written to where the peer mapped it, and needs neither grant nor credit.
+ *
  * Short writes that come faster than they complete are gathered: while two
  * completions are outstanding anyway, a short message waits for one of them.
  */
@@ -137,30 +140,76 @@ static bool rsock_tx_signal(const struct rsock_ep *ep, u32 frees)
 	       ep->sq.unsig_bytes + frees >= READ_ONCE(ep->sk->sk_sndbuf) / 4;
 }
 
-static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room)
+/* Where the next bytes of a message may be written, and how many of them */
+static u32 rsock_tx_room(struct rsock_ep *ep, const struct rsock_txmsg *m,
+			 struct rsock_sge *to)
+{
+	if (m->placed)
+		return rsock_targets_find(&ep->targets, m->offset + m->posted,
+					  to);
+	return rsock_txwin_room(&ep->tx.win);
+}
+
+static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
+			  struct rsock_sge *to)
 {
 	struct ib_sge sge[RSOCK_TX_FRAGS];
-	struct ib_rdma_wr wr = {
-		.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-		.wr.sg_list = sge,
-	};
-	struct rsock_sge to;
+	struct ib_rdma_wr wr = { .wr.sg_list = sge };
 	u32 len, frees;
 
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
-	rsock_txwin_take(&ep->tx.win, len, &to);
-	wr.remote_addr = to.addr;
-	wr.rkey = to.key;
-	wr.wr.ex.imm_data = cpu_to_be32(rsock_msg_encode(RSOCK_OP_DATA, len));
+	if (m->placed) {
+		wr.wr.opcode = IB_WR_RDMA_WRITE;
+	} else {
+		wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+		wr.wr.ex.imm_data =
+			cpu_to_be32(rsock_msg_encode(RSOCK_OP_DATA, len));
+		rsock_txwin_take(&ep->tx.win, len, to);
+	}
+	wr.remote_addr = to->addr;
+	wr.rkey = to->key;
 	m->posted += len;
 	/* A message is freed as a whole, when its last byte has arrived */
 	frees = m->posted == m->len ? m->len : 0;
-	rsock_sq_post(ep, &wr, frees, rsock_tx_signal(ep, frees));
+	rsock_sq_post(ep, &wr.wr, frees, rsock_tx_signal(ep, frees));
 	ep->tx.gathered = false;
 	if (frees) {
 		m->end_seq = ep->sq.posted;
 		list_move_tail(&m->node, &ep->tx.sent);
 	}
+}
+
+/* Have a completion stand for all that was posted: that of an empty write */
+static void rsock_tx_ask(struct rsock_ep *ep)
+{
+	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
+
+	if (ep->state != RSOCK_EP_OPEN || !rsock_sq_has_ctrl(&ep->sq))
+		return;
+	ep->tx.ask = false;
+	ep->sq.ctrl_posted++;
+	rsock_sq_post(ep, &wr.wr, 0, true);
+}
+
+/*
+ * The peer unmapped what this was for: it does not want the rest. What was
+ * posted of it may be on its way, so that its completion is to be seen.
+ */
+static void rsock_tx_lost(struct rsock_ep *ep, struct rsock_txmsg *m)
+{
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_WRITESLOST);
+	if (m->posted) {
+		m->end_seq = ep->sq.posted;
+		list_move_tail(&m->node, &ep->tx.sent);
+		ep->tx.ask = true;
+		rsock_tx_ask(ep);
+		return;
+	}
+	ep->tx.queued -= m->len;
+	list_del(&m->node);
+	rsock_txmsg_unmap(ep, m);
+	rsock_txmsg_free(m);
+	ep->ops->writable(ep);
 }
 
 /* Should a message wait for more to be added to it? */
@@ -194,12 +243,21 @@ void rsock_tx_push(struct rsock_ep *ep)
 {
 	struct rsock_tx *tx = &ep->tx;
 	struct rsock_txmsg *m;
+	struct rsock_sge to;
 	u32 room;
 
 	lockdep_assert_held(&ep->lock);
+	if (tx->ask)
+		rsock_tx_ask(ep);
+	if (!rsock_iomap_push(ep))
+		return;
 	while (ep->state == RSOCK_EP_OPEN && !list_empty(&tx->unsent)) {
 		m = list_first_entry(&tx->unsent, struct rsock_txmsg, node);
-		room = rsock_txwin_room(&tx->win);
+		room = rsock_tx_room(ep, m, &to);
+		if (!room && m->placed) {
+			rsock_tx_lost(ep, m);
+			continue;
+		}
 		if (!room || !rsock_sq_has_room(&ep->sq) ||
 		    rsock_tx_gather(ep, m))
 			return;
@@ -207,7 +265,7 @@ void rsock_tx_push(struct rsock_ep *ep)
 			rsock_ep_kill_locked(ep, EIO);
 			return;
 		}
-		rsock_tx_post(ep, m, room);
+		rsock_tx_post(ep, m, room, &to);
 	}
 	if (ep->state == RSOCK_EP_OPEN)
 		rsock_tx_post_fin(ep);
@@ -272,17 +330,12 @@ void rsock_tx_drop(struct rsock_ep *ep)
 
 /*
  * Most completions are not asked for. If none is on its way, and yet bytes
- * count as unsent, ask with an empty write for one that stands for all.
+ * count as unsent, ask for one.
  */
 static void rsock_tx_flush(struct rsock_ep *ep)
 {
-	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
-
-	if (ep->state != RSOCK_EP_OPEN || !ep->tx.queued || !ep->sq.unsig ||
-	    ep->sq.nr_marks || !rsock_sq_has_ctrl(&ep->sq))
-		return;
-	ep->sq.ctrl_posted++;
-	rsock_sq_post(ep, &wr, 0, true);
+	if (ep->tx.queued && ep->sq.unsig && !ep->sq.nr_marks)
+		rsock_tx_ask(ep);
 }
 
 /**
@@ -314,13 +367,17 @@ u32 rsock_tx_queued(struct rsock_ep *ep)
 	return queued;
 }
 
-/* Can bytes at @off of @page be added to @m, and must a fragment be? */
+/*
+ * Can bytes at @off of @page, which go @to, be added to @m? And do they lie
+ * behind its last fragment, so that it can grow?
+ */
 static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
-			      u32 off, bool *extends)
+			      u32 off, s64 to, bool *extends)
 {
+	s64 end = m->placed ? m->offset + m->len : RSOCK_TO_STREAM;
 	const struct rsock_txfrag *last;
 
-	if (m->mapped || m->len >= RSOCK_TX_MSG_MAX)
+	if (m->mapped || m->len >= RSOCK_TX_MSG_MAX || to != end)
 		return false;
 	*extends = false;
 	if (!m->nr_frags)
@@ -352,7 +409,7 @@ static void rsock_txmsg_add(struct rsock_txmsg *m, struct page *page, u32 off,
  * the last message may be posted any time that ep->lock is not held.
  */
 static int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off,
-			   u32 len, bool push)
+			   u32 len, s64 to, bool push)
 {
 	struct rsock_txmsg *m, *fresh = NULL;
 	bool extends = false;
@@ -366,7 +423,7 @@ again:
 	}
 	m = list_empty(&ep->tx.unsent) ? NULL :
 	    list_last_entry(&ep->tx.unsent, struct rsock_txmsg, node);
-	if (!m || !rsock_txmsg_takes(m, page, off, &extends)) {
+	if (!m || !rsock_txmsg_takes(m, page, off, to, &extends)) {
 		if (!fresh) {
 			spin_unlock_bh(&ep->lock);
 			fresh = kmem_cache_zalloc(rsock_txmsg_cache,
@@ -378,6 +435,8 @@ again:
 		m = fresh;
 		fresh = NULL;
 		extends = false;
+		m->placed = to != RSOCK_TO_STREAM;
+		m->offset = to;
 		list_add_tail(&m->node, &ep->tx.unsent);
 	}
 	rsock_txmsg_add(m, page, off, len, extends);
@@ -397,7 +456,7 @@ unlock:
  * fragment, one message and the send buffer take. Returns its length.
  */
 static int rsock_tx_piece(struct sock *sk, struct rsock_ep *ep,
-			  struct msghdr *msg)
+			  struct msghdr *msg, s64 to)
 {
 	struct page_frag *pfrag = sk_page_frag(sk);
 	size_t left = msg_data_left(msg);
@@ -412,7 +471,7 @@ static int rsock_tx_piece(struct sock *sk, struct rsock_ep *ep,
 				     &msg->msg_iter);
 	if (!copied)
 		return -EFAULT;
-	err = rsock_tx_append(ep, pfrag->page, pfrag->offset, copied,
+	err = rsock_tx_append(ep, pfrag->page, pfrag->offset, copied, to,
 			      copied == left);
 	if (err) {
 		iov_iter_revert(&msg->msg_iter, copied);
@@ -441,14 +500,28 @@ static int rsock_tx_wait(struct sock *sk, struct rsock_ep *ep, long *timeo)
 	return sk_stream_wait_memory(sk, timeo);
 }
 
+/* Has the peer mapped all of what is to be placed? */
+static bool rsock_tx_mapped(struct rsock_ep *ep, s64 to, size_t len)
+{
+	bool mapped;
+
+	if (to == RSOCK_TO_STREAM)
+		return true;
+	spin_lock_bh(&ep->lock);
+	mapped = rsock_targets_cover(&ep->targets, to, len);
+	spin_unlock_bh(&ep->lock);
+	return mapped;
+}
+
 /**
  * rsock_tx_sendmsg() - send(2) and its kin
  * @sk: socket, locked
  * @msg: what to send; MSG_DONTWAIT, MSG_NOSIGNAL
+ * @to: RSOCK_TO_STREAM, or the offset to place it at
  *
  * Return: bytes queued, or a negative errno if none were.
  */
-int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg)
+int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg, s64 to)
 {
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	struct rsock_ep *ep;
@@ -464,6 +537,9 @@ int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg)
 	ep = rsock_sk(sk)->ep;
 	if (rsock_tx_broken(sk, ep))
 		goto out;
+	err = -ENXIO;
+	if (!rsock_tx_mapped(ep, to, msg_data_left(msg)))
+		goto out;
 	err = 0;
 	rsock_ep_get(ep);
 	while (msg_data_left(msg)) {
@@ -475,10 +551,12 @@ int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg)
 		err = -EPIPE;
 		if (rsock_tx_broken(sk, ep))
 			break;
-		err = rsock_tx_piece(sk, ep, msg);
+		err = rsock_tx_piece(sk, ep, msg, to);
 		if (err < 0)
 			break;
 		copied += err;
+		if (to != RSOCK_TO_STREAM)
+			to += err;
 		err = 0;
 	}
 	if (err && copied)

@@ -17,6 +17,8 @@ struct page;
  * @posted: bytes of them that were posted
  * @end_seq: sq.posted when the last of them were
  * @nr_frags: fragments in use
+ * @placed: not bytes of the stream, but to be placed at @offset
+ * @offset: of the peer's mappings
  * @mapped: fragments are DMA-mapped; none may be added or grow any more
  * @frag: the fragments; each holds a reference to its page
  *
@@ -29,7 +31,9 @@ struct rsock_txmsg {
 	u32 posted;
 	u32 end_seq;
 	u8 nr_frags;
+	bool placed;
 	bool mapped;
+	u64 offset;
 	struct rsock_txfrag {
 		struct page *page;
 		u32 off;
@@ -38,7 +42,10 @@ struct rsock_txmsg {
 	} frag[RSOCK_TX_FRAGS];
 };
 
-int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg);
+/* Where sendmsg() is to send to: the stream, or an offset of the peer's */
+#define RSOCK_TO_STREAM		(-1)
+
+int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg, s64 to);
 void rsock_tx_fin(struct rsock_ep *ep, enum rsock_fin fin);
 void rsock_tx_drop(struct rsock_ep *ep);
 void rsock_tx_kick(struct rsock_ep *ep);

@@ -2,6 +2,8 @@
 #ifndef _UAPI_LINUX_RSOCK_H
 #define _UAPI_LINUX_RSOCK_H
 
+#include <linux/types.h>
+
 /*
  * AF_RSOCK: stream sockets over RDMA.
  *
@@ -45,15 +47,77 @@
  *	65534, reduced to what the device takes. Default 64.
  * RDMA_INLINE: kept for programs written for rsockets: stored and returned.
  *	The kernel decides by itself what it sends inline.
- * RDMA_IOMAPSIZE: mappings that the peer may offer to this socket: 0 to 128.
+ * RDMA_IOMAPSIZE: mappings that the peer may offer to this socket: 0 to 256;
+ *	from 129 to 255 it means 128, as the protocol has no code for these.
  *	Default 128.
+ * RDMA_ROUTE is not supported: ENOPROTOOPT.
+ *
+ * <rdma/rsocket.h> has the same names for the same values.
  */
+#ifndef RSOCKET_H
 enum {
 	RDMA_SQSIZE,
 	RDMA_RQSIZE,
 	RDMA_INLINE,
 	RDMA_IOMAPSIZE,
-	RDMA_ROUTE,	/* not supported: ENOPROTOOPT */
+	RDMA_ROUTE,
 };
+#endif
+
+/*
+ * Direct data placement. One side maps memory to an offset; the other writes to
+ * it by that offset, and what it writes is placed there, in order with the
+ * stream, without the first side's help.
+ *
+ * RSOCK_IOMAP (set: struct rsock_iomap) maps. RSOCK_IOMAP (get: array of struct
+ *	rsock_iomap) lists what is mapped, in the order of offsets; ENOSPC if
+ *	the array is too short, and the length that it should have is returned.
+ * RSOCK_IOUNMAP (set: struct rsock_iomap) undoes the mapping with this addr and
+ *	len and, unless it is -1, this offset. When it returns the peer cannot
+ *	write there any more, whatever it had begun.
+ * RSOCK_WRITE_OFFSET (__s64): unless it is -1 (default), everything that is
+ *	sent is placed at this offset of the peer's, which advances by what was
+ *	sent: for calls that have no control messages.
+ */
+#define RSOCK_IOMAP		64
+#define RSOCK_IOUNMAP		65
+#define RSOCK_WRITE_OFFSET	66
+
+/**
+ * struct rsock_iomap - memory mapped for direct placement
+ * @addr: its address, in the calling process
+ * @len: bytes, not 0
+ * @offset: what the peer knows its first byte by; it and the last byte's lie
+ *	within 0..2^63-1. -1 chooses a free one
+ * @result_ptr: address of an __s64 that the offset is written to; may be 0 if
+ *	@offset is not -1
+ * @prot: PROT_WRITE: the peer may write to it. PROT_NONE: pinned for use by
+ *	this side only, the peer is told nothing
+ * @flags: 0
+ *
+ * The memory is pinned, and counts against RLIMIT_MEMLOCK, until it is unmapped
+ * or the connection ends.
+ *
+ * Errors: EINVAL (zero length, overflow, unknown prot or flags), EFAULT (not
+ * the caller's memory, or not writable), ENOTCONN, EEXIST (offsets in use),
+ * EOPNOTSUPP (file-backed memory, or a device that cannot), ENOMEM (memlock
+ * limit, or the peer's table is full).
+ */
+struct rsock_iomap {
+	__aligned_u64 addr;
+	__aligned_u64 len;
+	__aligned_s64 offset;
+	__aligned_u64 result_ptr;
+	__u32 prot;
+	__u32 flags;
+};
+
+/*
+ * A flag of sendmsg(2), with a control message of level SOL_RSOCK and type
+ * RSOCK_CMSG_OFFSET (__u64) that says where in the peer's mappings to place the
+ * data. ENXIO: not all of it is mapped, and nothing was written.
+ */
+#define MSG_RIOWRITE		0x10000000
+#define RSOCK_CMSG_OFFSET	1
 
 #endif /* _UAPI_LINUX_RSOCK_H */

@@ -16,6 +16,7 @@
 #endif
 
 #ifndef __RSOCK_PURE__
+#include <linux/mm.h>
 #include <linux/net.h>
 #include <net/sock.h>
 #include <net/net_namespace.h>
@@ -43,6 +44,13 @@ static struct sock *name(struct sock *sk, int flags, int *err, bool kern) \
 static struct sock *name(struct sock *sk, struct proto_accept_arg *arg)	\
 {									\
 	return impl(sk, arg);						\
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
 }
 #endif
 

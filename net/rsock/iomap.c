@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Direct placement, the side that is written to. See iomap.h for the life of a
+ * region.
+ *
+ * A region is one or more chunks: memory regions of their own, each with a slot
+ * of the peer's table, as many as its length asks for. The peer learns of them
+ * by an RDMA write to its table with an immediate, before anything that is sent
+ * later. That they are gone one with RSOCK_FEAT_REVOKE is told, and answers when
+ * nothing can follow that it had begun. Another one gets an empty entry: what it
+ * had begun may still come, and then finds a dead key, which ends the
+ * connection.
+ */
+
+#include "iomap.h"
+
+#include <linux/hugetlb.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <linux/rsock.h>
+
+#include "ep.h"
+#include "pernet.h"
+#include "region.h"
+
+/* How long a peer may take to confirm that it writes no more */
+#define RSOCK_REVOKE_TIMEOUT	(10 * HZ)
+/* Control slots that are left for credit */
+#define RSOCK_CTRL_SPARE	2
+
+/**
+ * rsock_io_init() - nothing is mapped
+ * @io: zeroed
+ */
+void rsock_io_init(struct rsock_io *io)
+{
+	io->regions = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&io->pending);
+	INIT_LIST_HEAD(&io->revoking);
+	init_waitqueue_head(&io->wait);
+}
+
+static struct rsock_region *rsock_region_first(struct rsock_io *io, u64 from)
+{
+	struct interval_tree_node *node;
+
+	node = interval_tree_iter_first(&io->regions, from, ULONG_MAX);
+	return node ? container_of(node, struct rsock_region, node) : NULL;
+}
+
+/* Users */
+
+/* May the caller work on regions? Then teardown waits for it to leave. */
+static bool rsock_io_enter(struct rsock_ep *ep)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->lock);
+	ok = ep->state == RSOCK_EP_OPEN;
+	ep->io.users += ok;
+	spin_unlock_bh(&ep->lock);
+	return ok;
+}
+
+static void rsock_io_leave(struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	if (!--ep->io.users)
+		wake_up_all(&ep->io.wait);
+	spin_unlock_bh(&ep->lock);
+}
+
+/* Telling the peer */
+
+static void rsock_chunk_post_entry(struct rsock_ep *ep, struct rsock_chunk *c,
+				   const struct rsock_iomap_entry *e)
+{
+	u64 table = ep->peer.sgl.addr + ep->peer.sgl.len * RSOCK_SGE_LEN;
+	u8 payload[RSOCK_IOMAP_LEN];
+
+	rsock_iomap_encode(e, ep->swap, payload);
+	rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_IOMAP, c->slot),
+			   table + c->slot * RSOCK_IOMAP_LEN, ep->peer.sgl.key,
+			   payload, sizeof(payload), true);
+}
+
+static void rsock_chunk_post_revoke(struct rsock_ep *ep, struct rsock_chunk *c)
+{
+	static const struct rsock_iomap_entry empty;
+	u32 value = RSOCK_CTRL_REVOKE | c->slot << RSOCK_CTRL_SLOT_SHIFT;
+
+	if (ep->features & RSOCK_FEAT_REVOKE)
+		rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_CTRL, value),
+				   0, 0, NULL, 0, false);
+	else
+		rsock_chunk_post_entry(ep, c, &empty);
+	c->seq = ep->sq.posted;
+}
+
+/*
+ * Tell the peer of a chunk, or that it is gone. Between AF_RSOCK sockets an
+ * entry takes a credit, as it does with rsockets; but that one never gives it
+ * back, so there none is taken, and a queue pair that has no receive for the
+ * message tries again. Returns false if it cannot be told now.
+ */
+static bool rsock_chunk_tell(struct rsock_ep *ep, struct rsock_chunk *c)
+{
+	if (ep->state != RSOCK_EP_OPEN || !rsock_sq_has_ctrl(&ep->sq) ||
+	    ep->sq.ctrl_posted - ep->sq.ctrl_done >=
+	    RSOCK_SQ_CTRL - RSOCK_CTRL_SPARE)
+		return false;
+	if (c->told) {
+		rsock_chunk_post_revoke(ep, c);
+		list_move_tail(&c->node, &ep->io.revoking);
+	} else {
+		if (ep->peer_ext && !rsock_txwin_counted(&ep->tx.win))
+			return false;
+		rsock_chunk_post_entry(ep, c, &c->entry);
+		list_del_init(&c->node);
+	}
+	c->told = !c->told;
+	return true;
+}
+
+/**
+ * rsock_iomap_push() - tell the peer what it does not know yet
+ * @ep: endpoint in any state, ep->lock held
+ *
+ * Return: true if it has been told all, and later messages may be sent.
+ */
+bool rsock_iomap_push(struct rsock_ep *ep)
+{
+	struct list_head *pending = &ep->io.pending;
+
+	while (!list_empty(pending))
+		if (!rsock_chunk_tell(ep, list_first_entry(pending,
+							   struct rsock_chunk,
+							   node)))
+			return false;
+	return true;
+}
+
+static void rsock_chunk_gone(struct rsock_ep *ep, struct rsock_chunk *c)
+{
+	list_del_init(&c->node);
+	c->gone = true;
+	wake_up_all(&ep->io.wait);
+}
+
+/**
+ * rsock_iomap_complete() - work requests up to sq.done are complete
+ * @ep: endpoint, ep->lock held
+ *
+ * A peer that cannot confirm has those empty entries that are complete.
+ */
+void rsock_iomap_complete(struct rsock_ep *ep)
+{
+	struct rsock_chunk *c, *next;
+
+	if (ep->io.users)
+		wake_up_all(&ep->io.wait);
+	if (ep->features & RSOCK_FEAT_REVOKE)
+		return;
+	list_for_each_entry_safe(c, next, &ep->io.revoking, node)
+		if ((s32)(ep->sq.done - c->seq) >= 0)
+			rsock_chunk_gone(ep, c);
+}
+
+/**
+ * rsock_iomap_revoked() - the peer confirms that it writes no more
+ * @ep: endpoint, ep->lock held
+ * @slot: slot of its table, as the peer says
+ *
+ * Its answer came behind all that it had written.
+ *
+ * Return: 0 or RSOCK_FAULT_REVOKED.
+ */
+int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot)
+{
+	struct rsock_chunk *c;
+
+	if (!(ep->features & RSOCK_FEAT_REVOKE))
+		return RSOCK_FAULT_NONE;	/* an unknown code to us */
+	list_for_each_entry(c, &ep->io.revoking, node) {
+		if (c->slot == slot) {
+			rsock_chunk_gone(ep, c);
+			return RSOCK_FAULT_NONE;
+		}
+	}
+	return RSOCK_FAULT_REVOKED;
+}
+
+/* Regions */
+
+/* The lowest offset that is free for @len bytes, or -ENOMEM */
+static s64 rsock_io_free_offset(struct rsock_io *io, u64 len)
+{
+	struct interval_tree_node *node;
+	u64 offset = 0;
+
+	while ((node = interval_tree_iter_first(&io->regions, offset,
+						offset + len - 1))) {
+		offset = PAGE_ALIGN(node->last + 1);
+		if (offset + len > S64_MAX)
+			return -ENOMEM;
+	}
+	return offset;
+}
+
+static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
+{
+	unsigned int max = min_t(u16, ep->peer.iomap_slots, RSOCK_IOMAP_MAX);
+	unsigned long *slots = ep->io.slots;
+	unsigned int i, slot;
+
+	if (!r->offered)
+		return 0;
+	if (bitmap_weight(slots, max) + r->nr > max)
+		return -ENOMEM;
+	for (i = 0; i < r->nr; i++) {
+		slot = find_first_zero_bit(slots, max);
+		__set_bit(slot, slots);
+		r->chunk[i].slot = slot;
+	}
+	return 0;
+}
+
+/* Offsets and slots for a region, or a negative errno */
+static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
+			       s64 offset)
+{
+	struct rsock_io *io = &ep->io;
+	int err;
+
+	if (offset < 0)
+		offset = rsock_io_free_offset(io, r->len);
+	else if (interval_tree_iter_first(&io->regions, offset,
+					  offset + r->len - 1))
+		return -EEXIST;
+	if (offset < 0)
+		return -ENOMEM;
+	err = rsock_io_take_slots(ep, r);
+	if (err)
+		return err;
+	rsock_region_place(r, offset);
+	interval_tree_insert(&r->node, &io->regions);
+	return 0;
+}
+
+static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
+{
+	unsigned int i;
+
+	r->state = RSOCK_REGION_GONE;
+	interval_tree_remove(&r->node, &ep->io.regions);
+	for (i = 0; i < r->nr && r->offered; i++) {
+		list_del(&r->chunk[i].node);
+		__clear_bit(r->chunk[i].slot, ep->io.slots);
+	}
+}
+
+static int rsock_region_begin(struct rsock_ep *ep, struct rsock_region *r,
+			      s64 offset)
+{
+	int err;
+
+	spin_lock_bh(&ep->lock);
+	err = rsock_region_insert(ep, r, offset);
+	spin_unlock_bh(&ep->lock);
+	return err;
+}
+
+/* Make it known, unless the connection ended meanwhile */
+static int rsock_region_commit(struct rsock_ep *ep, struct rsock_region *r)
+{
+	int err = -ENOTCONN;
+	unsigned int i;
+
+	spin_lock_bh(&ep->lock);
+	if (ep->state == RSOCK_EP_OPEN) {
+		err = 0;
+		r->state = RSOCK_REGION_LIVE;
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPS);
+		for (i = 0; i < r->nr && r->offered; i++)
+			list_add_tail(&r->chunk[i].node, &ep->io.pending);
+		rsock_iomap_push(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+	return err;
+}
+
+/* The end of a region, which is the caller's */
+static void rsock_region_end(struct rsock_ep *ep, struct rsock_region *r)
+{
+	rsock_region_unregister(r);
+	spin_lock_bh(&ep->lock);
+	rsock_region_remove(ep, r);
+	spin_unlock_bh(&ep->lock);
+	rsock_region_put(r);
+}
+
+/* Pinned for long and written by a device, pages of a file would be lost */
+static bool rsock_vma_is_file(struct vm_area_struct *vma)
+{
+	return vma->vm_file && !is_vm_hugetlb_page(vma) &&
+	       file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC;
+}
+
+static int rsock_user_mem_check(u64 addr, u64 len)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	int err = 0;
+
+	mmap_read_lock(mm);
+	vma = find_vma(mm, addr);
+	while (vma && vma->vm_start < addr + len && !err) {
+		if (rsock_vma_is_file(vma))
+			err = -EOPNOTSUPP;
+		vma = find_vma(mm, vma->vm_end);
+	}
+	mmap_read_unlock(mm);
+	return err;
+}
+
+static int rsock_iomap_check(const struct rsock_iomap *m)
+{
+	if (!m->addr || !m->len || m->flags || m->prot & ~PROT_WRITE ||
+	    m->offset < -1 || (m->offset == -1 && !m->result_ptr))
+		return -EINVAL;
+	if (m->addr + m->len < m->addr ||
+	    (u64)max_t(s64, m->offset, 0) + m->len > S64_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+/* Map it all; @result is where to write the offset, or NULL. Takes over @r. */
+static int rsock_region_map(struct rsock_ep *ep, struct rsock_region *r,
+			    s64 offset, s64 __user *result)
+{
+	int err;
+
+	err = rsock_region_begin(ep, r, offset);
+	if (err) {
+		rsock_region_put(r);
+		return err;
+	}
+	err = rsock_region_register(ep, r);
+	if (!err && result && put_user((s64)r->node.start, result))
+		err = -EFAULT;
+	if (!err)
+		err = rsock_region_commit(ep, r);
+	if (err)
+		rsock_region_end(ep, r);
+	return err;
+}
+
+static int rsock_iomap_add_user(struct rsock_ep *ep,
+				const struct rsock_iomap *m)
+{
+	u64 chunk_max = rsock_region_chunk_max(ep, true);
+	struct rsock_region *r;
+	int err;
+
+	if (!chunk_max)
+		return -EOPNOTSUPP;
+	r = rsock_region_alloc(m->addr, m->len, chunk_max,
+			       m->prot & PROT_WRITE);
+	if (!r)
+		return -ENOMEM;
+	err = rsock_user_mem_check(m->addr, m->len);
+	if (err) {
+		rsock_region_put(r);
+		return err;
+	}
+	return rsock_region_map(ep, r, m->offset,
+				u64_to_user_ptr(m->result_ptr));
+}
+
+/**
+ * rsock_iomap_add() - map user memory
+ * @ep: endpoint in any state
+ * @m: what to map; not yet checked
+ *
+ * Context: process, that of the memory's owner; sleeps.
+ *
+ * Return: 0, or a negative errno and nothing is mapped: those that struct
+ * rsock_iomap tells of.
+ */
+int rsock_iomap_add(struct rsock_ep *ep, const struct rsock_iomap *m)
+{
+	int err;
+
+	err = rsock_iomap_check(m);
+	if (err)
+		return err;
+	if (!rsock_io_enter(ep))
+		return -ENOTCONN;
+	err = rsock_iomap_add_user(ep, m);
+	rsock_io_leave(ep);
+	return err;
+}
+
+static int rsock_region_map_own(struct rsock_ep *ep, u64 offset, u64 len,
+				struct rsock_region **region)
+{
+	struct rsock_region *r;
+	int err;
+
+	r = rsock_region_alloc(0, len, rsock_region_chunk_max(ep, false), true);
+	if (!r)
+		return -ENOMEM;
+	err = rsock_buf_alloc(&r->buf, len / PAGE_SIZE);
+	if (err) {
+		rsock_region_put(r);
+		return err;
+	}
+	refcount_inc(&r->ref);
+	*region = r;
+	err = rsock_region_map(ep, r, offset, NULL);
+	if (err)
+		rsock_region_put(r);
+	return err;
+}
+
+/**
+ * rsock_iomap_add_own() - map memory of our own
+ * @ep: endpoint in any state
+ * @offset: of its first byte
+ * @len: bytes, a multiple of the page size
+ * @region: set to the region, with a reference for the caller
+ *
+ * Context: process; sleeps.
+ *
+ * Return: 0, or a negative errno and nothing is mapped.
+ */
+int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
+			struct rsock_region **region)
+{
+	int err;
+
+	if (offset > S64_MAX || offset + len > S64_MAX)
+		return -EINVAL;
+	if (!rsock_io_enter(ep))
+		return -ENOTCONN;
+	err = rsock_region_map_own(ep, offset, len, region);
+	rsock_io_leave(ep);
+	return err;
+}
+
+static struct rsock_region *rsock_region_find(struct rsock_ep *ep,
+					      const struct rsock_iomap *m)
+{
+	struct rsock_region *r;
+
+	for (r = rsock_region_first(&ep->io, 0); r;
+	     r = rsock_region_first(&ep->io, r->node.last + 1))
+		if (r->state == RSOCK_REGION_LIVE && r->addr &&
+		    r->addr == m->addr && r->len == m->len &&
+		    (m->offset == -1 || m->offset == r->node.start))
+			return r;
+	return NULL;
+}
+
+/* Have the peer write no more. ep->lock held */
+static void rsock_region_revoke(struct rsock_ep *ep, struct rsock_region *r)
+{
+	struct rsock_chunk *c;
+
+	r->state = RSOCK_REGION_GONE;
+	if (!r->offered)
+		return;
+	for (c = r->chunk; c < r->chunk + r->nr; c++) {
+		list_del_init(&c->node);
+		if (c->told)
+			list_add_tail(&c->node, &ep->io.pending);
+		else
+			c->gone = true;
+	}
+	if (!(ep->features & RSOCK_FEAT_REVOKE))
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_UNMAPSPLAIN);
+	rsock_iomap_push(ep);
+}
+
+/* Is there nothing to wait for any more? */
+static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
+{
+	bool gone = true;
+	unsigned int i;
+
+	spin_lock_bh(&ep->lock);
+	for (i = 0; i < r->nr && r->offered; i++)
+		gone &= r->chunk[i].gone;
+	gone |= ep->state != RSOCK_EP_OPEN;
+	spin_unlock_bh(&ep->lock);
+	return gone;
+}
+
+/* Take what is the caller's away from the peer, and then from the device */
+static void rsock_region_unmap(struct rsock_ep *ep, struct rsock_region *r)
+{
+	if (!wait_event_timeout(ep->io.wait, rsock_region_is_gone(ep, r),
+				RSOCK_REVOKE_TIMEOUT)) {
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
+		rsock_ep_kill(ep, ETIMEDOUT);
+	}
+	rsock_region_end(ep, r);
+}
+
+/**
+ * rsock_iomap_del() - unmap user memory
+ * @ep: endpoint in any state
+ * @m: addr, len and, unless -1, offset say which mapping
+ *
+ * Context: process; sleeps until the peer confirms, or is reset for not doing
+ * so. When it returns the peer cannot write there any more.
+ *
+ * Return: 0, -EINVAL if there is no such mapping, or -ENOTCONN if there is no
+ * connection: its end undoes all mappings.
+ */
+int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
+{
+	struct rsock_region *r;
+
+	if (!rsock_io_enter(ep)) {
+		flush_work(&ep->work);
+		return -ENOTCONN;
+	}
+	spin_lock_bh(&ep->lock);
+	r = rsock_region_find(ep, m);
+	if (r)
+		rsock_region_revoke(ep, r);
+	spin_unlock_bh(&ep->lock);
+	if (r)
+		rsock_region_unmap(ep, r);
+	rsock_io_leave(ep);
+	return r ? 0 : -EINVAL;
+}
+
+/**
+ * rsock_iomap_del_region() - unmap memory of our own
+ * @ep: endpoint in any state
+ * @r: region; no effect if it was taken away with the connection
+ *
+ * Context: process; sleeps, as rsock_iomap_del().
+ */
+void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
+{
+	bool live;
+
+	if (!rsock_io_enter(ep))
+		return;
+	spin_lock_bh(&ep->lock);
+	live = r->state == RSOCK_REGION_LIVE;
+	if (live)
+		rsock_region_revoke(ep, r);
+	spin_unlock_bh(&ep->lock);
+	if (live)
+		rsock_region_unmap(ep, r);
+	rsock_io_leave(ep);
+}
+
+/**
+ * rsock_iomap_list() - what is mapped
+ * @ep: endpoint in any state
+ * @list: filled, in the order of offsets
+ * @max: room for so many
+ *
+ * Return: how many there are.
+ */
+unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
+			      unsigned int max)
+{
+	struct rsock_region *r;
+	unsigned int n = 0;
+
+	spin_lock_bh(&ep->lock);
+	for (r = rsock_region_first(&ep->io, 0); r;
+	     r = rsock_region_first(&ep->io, r->node.last + 1)) {
+		if (r->state != RSOCK_REGION_LIVE)
+			continue;
+		if (n < max)
+			list[n] = (struct rsock_iomap){
+				.addr = r->addr,
+				.len = r->len,
+				.offset = r->node.start,
+				.prot = r->offered ? PROT_WRITE : PROT_NONE,
+			};
+		n++;
+	}
+	spin_unlock_bh(&ep->lock);
+	return n;
+}
+
+static bool rsock_io_is_idle(struct rsock_ep *ep)
+{
+	bool idle;
+
+	spin_lock_bh(&ep->lock);
+	idle = !ep->io.users;
+	spin_unlock_bh(&ep->lock);
+	return idle;
+}
+
+/**
+ * rsock_iomap_release() - let go of all that is still mapped
+ * @ep: endpoint past state OPEN, whose QP takes nothing from the peer any more
+ */
+void rsock_iomap_release(struct rsock_ep *ep)
+{
+	struct rsock_region *r;
+
+	wait_event(ep->io.wait, rsock_io_is_idle(ep));
+	do {
+		spin_lock_bh(&ep->lock);
+		r = rsock_region_first(&ep->io, 0);
+		if (r)
+			rsock_region_remove(ep, r);
+		spin_unlock_bh(&ep->lock);
+		if (r) {
+			rsock_region_unregister(r);
+			rsock_region_put(r);
+		}
+	} while (r);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _RSOCK_IOMAP_H
+#define _RSOCK_IOMAP_H
+
+/*
+ * Memory that we let the peer write to: regions.
+ *
+ * Life of a region. It gets its offsets and its slots of the peer's table
+ * first (SETUP), then its memory regions, which takes long and sleeps, and is
+ * LIVE when its entries are on their way to the peer. To unmap it (GONE) empty
+ * entries are sent, the peer is waited for, and then the memory is let go.
+ * Whatever the peer does, its key is dead before the memory is.
+ *
+ * Who works on a region counts in io.users, and the teardown of the endpoint
+ * waits until nobody does; from then on the regions that are left are its own.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/wait.h>
+
+#include "wire.h"
+
+struct rsock_ep;
+struct rsock_iomap;
+struct rsock_region;
+
+/**
+ * struct rsock_io - what an endpoint has mapped
+ * @regions: by offset; they do not overlap
+ * @slots: of the peer's table that are in use
+ * @pending: chunks that the peer is to be told of, or that they are gone, in
+ *	this order
+ * @revoking: chunks that it was told are gone, but that are not yet
+ * @users: tasks that work on a region
+ * @wait: for @users to become 0, for chunks to be revoked
+ *
+ * ep->lock guards all of it.
+ */
+struct rsock_io {
+	struct rb_root_cached regions;
+	DECLARE_BITMAP(slots, RSOCK_IOMAP_MAX);
+	struct list_head pending;
+	struct list_head revoking;
+	unsigned int users;
+	wait_queue_head_t wait;
+};
+
+void rsock_io_init(struct rsock_io *io);
+
+int rsock_iomap_add(struct rsock_ep *ep, const struct rsock_iomap *m);
+int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m);
+int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
+			struct rsock_region **region);
+void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r);
+unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
+			      unsigned int max);
+
+bool rsock_iomap_push(struct rsock_ep *ep);
+void rsock_iomap_complete(struct rsock_ep *ep);
+int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot);
+void rsock_iomap_release(struct rsock_ep *ep);
+
+#endif /* _RSOCK_IOMAP_H */
