@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <rdma/rdma_cma.h>
 
+#include "../tools/librsock/rsock.h"
 #include "util.h"
 
 /* What crosses the wire. */
@@ -23,6 +24,8 @@
 #define IOMAP(value)	OP(6, value)
 #define CTRL(value)	OP(7, value)
 enum { DISCONNECT, KEEPALIVE, SHUTDOWN };
+#define REVOKE(slot)	CTRL((slot) << 16 | 16)
+#define REVOKED(slot)	CTRL((slot) << 16 | 17)
 #define VALUE_MAX	0x1fffffffU
 
 #define F_NET		1	/* a big-endian host */
@@ -30,7 +33,8 @@ enum { DISCONNECT, KEEPALIVE, SHUTDOWN };
 
 #define ENTRY_LEN	16U
 #define IOMAP_LEN	24U
-#define IOMAP_SLOTS	128	/* that AF_RSOCK offers */
+#define IOMAP_SLOTS	128	/* that AF_RSOCK offers, and the peer too */
+#define IOMAP_AT(slot)	(2 * ENTRY_LEN + (slot) * IOMAP_LEN)
 
 /* The private data, big endian. */
 struct conn_data {
@@ -47,10 +51,28 @@ struct conn_data {
 	uint32_t buf_len;
 };
 
+struct extension {
+	uint32_t magic;
+	uint8_t version;
+	uint8_t reserved[3];
+	uint32_t features;
+	uint32_t reserved2;
+};
+
+struct private_data {
+	struct conn_data conn;
+	struct extension ext;
+};
+
 struct entry {
 	uint64_t addr;
 	uint32_t key;
 	uint32_t len;
+};
+
+struct mapping {
+	uint64_t offset;
+	struct entry at;
 };
 
 /* The peer's memory: its table, its receive buffer, what it sends. */
@@ -67,13 +89,18 @@ struct entry {
 #define SEED		50
 #define MAX_SENDS	128
 
+/* What a peer knows: just rsockets, the extension block, or revoking too. */
+enum kind { PLAIN, EXTENDED, REVOKING, KINDS };
+
 /* How a peer is to connect, where it differs from a good one. */
 struct plan {
 	int len;		/* of the private data, + 1 */
 	int at, size;		/* these bytes of it are replaced */
 	uint64_t value;
 	bool deaf;		/* posts no receives */
+	int receives;		/* posts so many; 0: enough */
 	bool by_hand;		/* its QP is its own, and no RTU is sent */
+	enum kind kind;
 };
 
 struct peer {
@@ -87,7 +114,7 @@ struct peer {
 	struct ibv_cq *rcq;
 	struct ibv_qp *qp;
 	uint8_t *mem;
-	struct conn_data ours;
+	struct private_data ours;
 	struct conn_data theirs;	/* in host order */
 	int pending;			/* sends not known complete */
 	enum ibv_wc_status status;	/* of the first that failed */
@@ -141,6 +168,11 @@ static unsigned long stat_now(const char *name)
 	return 0;
 }
 
+static bool is_fault(const char *name)
+{
+	return !strncmp(name, "Fault", 5) || !strcmp(name, "AccessErrors");
+}
+
 /* Of the faults just this one was counted, or none (NULL). */
 static void check_faults(const struct stats *before, const char *name)
 {
@@ -154,7 +186,7 @@ static void check_faults(const struct stats *before, const char *name)
 		bool is_it = name && !strcmp(now.name[i], name);
 
 		known |= is_it;
-		if (!strncmp(now.name[i], "Fault", 5))
+		if (is_fault(now.name[i]))
 			CHECK(more == (is_it ? 1 : 0), "%s went up by %ld, expected is %s",
 			      now.name[i], more, name ? name : "no fault");
 	}
@@ -252,16 +284,22 @@ static void make_data(struct peer *p)
 	uint8_t *bytes = (uint8_t *)&p->ours;
 	int i;
 
-	p->ours = (struct conn_data){
+	p->ours.conn = (struct conn_data){
 		.version = 1,
 		.flags = F_IOMAP,
 		.credits = htobe16(CREDITS),
+		.iomap = IOMAP_SLOTS,
 		.sgl_addr = htobe64((uintptr_t)p->mem + TABLE),
 		.sgl_key = htobe32(p->mr->rkey),
 		.sgl_len = htobe32(2),
 		.buf_addr = htobe64((uintptr_t)p->mem + RX),
 		.buf_key = htobe32(p->mr->rkey),
 		.buf_len = htobe32(RX_LEN / 2),
+	};
+	p->ours.ext = (struct extension){
+		.magic = htobe32(0x72736b78),
+		.version = 1,
+		.features = htobe32(p->plan.kind == REVOKING),
 	};
 	for (i = 0; i < p->plan.size; i++)
 		bytes[p->plan.at + i] = p->plan.value >> 8 * (p->plan.size - 1 - i);
@@ -299,15 +337,17 @@ static void peer_open(struct peer *p)
 		p->qp = p->id->qp;
 	}
 	if (!p->plan.deaf)
-		post_receives(p, 500);
+		post_receives(p, p->plan.receives ? p->plan.receives : 500);
 	make_data(p);
 }
 
 static struct rdma_conn_param peer_param(struct peer *p)
 {
+	size_t len = p->plan.kind == PLAIN ? sizeof(p->ours.conn) : sizeof(p->ours);
+
 	return (struct rdma_conn_param){
 		.private_data = &p->ours,
-		.private_data_len = p->plan.len ? p->plan.len - 1 : (int)sizeof(p->ours),
+		.private_data_len = p->plan.len ? p->plan.len - 1 : (int)len,
 		.flow_control = 1,
 		.retry_count = 7,
 		.rnr_retry_count = 7,
@@ -442,6 +482,24 @@ static void ready_by_hand(struct peer *p)
 	modify_by_hand(p, IBV_QPS_RTS);
 }
 
+/* A client whose QP is driven by hand, which alone may send RDMA reads. */
+static int meet_by_hand(struct peer *p, enum kind kind)
+{
+	struct plan plan = { .by_hand = true, .kind = kind };
+	struct addr where;
+	int listener, fd;
+
+	listener = open_listener(IPV4, 4, &where);
+	peer_start(p, &plan);
+	peer_request(p, &where);
+	expect_event(p, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	ready_by_hand(p);
+	MUST(rdma_establish(p->id));
+	fd = accept_one(listener);
+	close(listener);
+	return fd;
+}
+
 /* --- the peer: talking --- */
 
 static bool reap_send(struct peer *p)
@@ -540,6 +598,36 @@ static uint32_t hear(struct peer *p, uint32_t *len)
 	return be32toh(wc.imm_data);
 }
 
+/* The next message that is not just credit. */
+static uint32_t hear_news(struct peer *p, uint32_t *len)
+{
+	uint32_t msg;
+
+	do {
+		msg = hear(p, len);
+	} while (msg >> 29 == 4);
+	return msg;
+}
+
+static void expect_control(struct peer *p, uint32_t wanted)
+{
+	uint32_t len, msg = hear_news(p, &len);
+
+	CHECK(msg == wanted && !len, "message 0x%x with %u bytes, expected 0x%x", msg, len,
+	      wanted);
+}
+
+/* What the other end has mapped, or has not any more; to which slot. */
+static uint32_t hear_mapping(struct peer *p, struct mapping *m)
+{
+	uint32_t len, msg = hear_news(p, &len), slot = msg & VALUE_MAX;
+
+	CHECK(msg >> 29 == 6 && len == IOMAP_LEN, "message 0x%x with %u bytes", msg, len);
+	CHECK(slot < IOMAP_SLOTS, "slot %u", slot);
+	memcpy(m, p->mem + TABLE + IOMAP_AT(slot), sizeof(*m));
+	return slot;
+}
+
 static bool silent(struct peer *p)
 {
 	struct ibv_wc wc;
@@ -551,11 +639,8 @@ static bool silent(struct peer *p)
 /* Data of the other end, which say the same pattern; credit is passed over. */
 static uint32_t hear_data(struct peer *p)
 {
-	uint32_t msg, len;
+	uint32_t len, msg = hear_news(p, &len);
 
-	do {
-		msg = hear(p, &len);
-	} while (msg >> 29 == 4);
 	CHECK(msg >> 29 == 0, "message 0x%x", msg);
 	CHECK(msg == len, "message 0x%x with %u bytes", msg, len);
 	return len;
@@ -591,8 +676,8 @@ static void wait_hup(int fd)
 	CHECK(eventually(hung_up, &fd), "the connection goes on");
 }
 
-/* It ended with an error after "len" bytes, which can be read; how many. */
-static uint64_t check_reset_any(int fd)
+/* It ended with an error after bytes that can be read; how many. */
+static uint64_t check_error_any(int fd, int err)
 {
 	uint64_t len = 0;
 	char buf[5000];
@@ -603,8 +688,8 @@ static uint64_t check_reset_any(int fd)
 		pattern_check(buf, n, SEED, len);
 		len += n;
 	}
-	CHECK(n < 0 && errno == ECONNRESET, "after %llu bytes: %zd (%s)",
-	      (unsigned long long)len, n, n < 0 ? err_name(errno) : "end of file");
+	CHECK(n < 0 && errno == err, "after %llu bytes: %zd (%s), expected %s",
+	      (unsigned long long)len, n, n < 0 ? err_name(errno) : "end of file", err_name(err));
 	/* Told once. */
 	MUST_BE(recv(fd, buf, 1, MSG_DONTWAIT), 0);
 	MUST_FAIL(send(fd, buf, 1, MSG_NOSIGNAL), EPIPE);
@@ -612,12 +697,17 @@ static uint64_t check_reset_any(int fd)
 	return len;
 }
 
-static void check_reset(int fd, uint64_t len)
+static void check_error(int fd, uint64_t len, int err)
 {
-	uint64_t got = check_reset_any(fd);
+	uint64_t got = check_error_any(fd, err);
 
 	CHECK(got == len, "%llu bytes could be read, expected %llu", (unsigned long long)got,
 	      (unsigned long long)len);
+}
+
+static void check_reset(int fd, uint64_t len)
+{
+	check_error(fd, len, ECONNRESET);
 }
 
 static void check_end(int fd, uint64_t len)
@@ -946,6 +1036,21 @@ static void beyond_credit(struct peer *p, int fd)
 	p->pos--;
 }
 
+/* Entries of a mapping take credit as well. */
+static void mappings_beyond_credit(struct peer *p, int fd)
+{
+	unsigned long faults = stat_now("FaultFlood");
+	struct mapping m = { .at = { (uintptr_t)p->mem + RX, p->mr->rkey, 1 } };
+	int i;
+
+	(void)fd;
+	for (i = 0; i < 5000 && stat_now("FaultFlood") == faults; i++) {
+		m.offset = i;
+		say_entry(p, IOMAP(i % IOMAP_SLOTS), IOMAP_AT(i % IOMAP_SLOTS), &m, sizeof(m));
+	}
+	CHECK(i > p->theirs.credits - 2, "%d messages of %d", i, p->theirs.credits);
+}
+
 static void third_grant(struct peer *p, int fd)
 {
 	(void)fd;
@@ -975,6 +1080,7 @@ static const struct lie {
 	const void *bytes;	/* zeroes */
 	void (*tell)(struct peer *p, int fd);
 	bool deaf;
+	enum kind kind;
 } lies[] = {
 	{ "no data", "FaultLength", WWI, DATA(0), 0 },
 	{ "no data, but written", "FaultLength", WWI, DATA(0), 100 },
@@ -1006,6 +1112,22 @@ static const struct lie {
 	{ "mapping beyond the table", "FaultIomap", WWI, IOMAP(IOMAP_SLOTS), IOMAP_LEN,
 	  AT(2 * ENTRY_LEN) },
 	{ "mapping 2^29 - 1", "FaultIomap", WWI, IOMAP(VALUE_MAX), IOMAP_LEN, AT(2 * ENTRY_LEN) },
+	{ "mapping with offsets that wrap", "FaultIomap", WWI, IOMAP(3), IOMAP_LEN,
+	  AT(IOMAP_AT(3)), &(struct mapping){ ~0ULL, { 0x10000, 1, 2 } } },
+	{ "mapping with offsets up to 2^64", "FaultIomap", WWI, IOMAP(3), IOMAP_LEN,
+	  AT(IOMAP_AT(3)), &(struct mapping){ ~0ULL, { 0x10000, 1, 1 } } },
+	{ "mapping with addresses that wrap", "FaultIomap", WWI, IOMAP(0), IOMAP_LEN,
+	  AT(IOMAP_AT(0)), &(struct mapping){ 0, { ~0ULL, 1, ~0U } }, .kind = REVOKING },
+	{ "mappings without credit", "FaultFlood", .tell = mappings_beyond_credit, .deaf = true },
+	{ "mappings without credit, extended", "FaultFlood", .tell = mappings_beyond_credit,
+	  .deaf = true, .kind = REVOKING },
+	{ "revoking beyond the table", "FaultIomap", WWI, REVOKE(IOMAP_SLOTS), 0,
+	  .kind = REVOKING },
+	{ "revoking slot 8191", "FaultIomap", WWI, REVOKE(8191), 0, .kind = REVOKING },
+	{ "revoking with bytes", "FaultLength", WWI, REVOKE(0), IOMAP_LEN, AT(IOMAP_AT(0)),
+	  .kind = REVOKING },
+	{ "revoked, not asked", "FaultRevoked", WWI, REVOKED(0), 0, .kind = REVOKING },
+	{ "revoked slot 8191", "FaultRevoked", WWI, REVOKED(8191), 0, .kind = REVOKING },
 	{ "mapping of 16 bytes", "FaultLength", WWI, IOMAP(0), 16, AT(2 * ENTRY_LEN) },
 	{ "mapping not written", "FaultLength", WWI, IOMAP(0), 0 },
 	{ "control message with bytes", "FaultLength", WWI, CTRL(KEEPALIVE), 4,
@@ -1031,7 +1153,7 @@ static void tell_lie(struct peer *p, int fd, const struct lie *lie)
 START_TEST(lie_told)
 {
 	const struct lie *lie = &lies[_i / ROLES];
-	struct plan plan = { .deaf = lie->deaf };
+	struct plan plan = { .deaf = lie->deaf, .kind = lie->kind };
 	struct stats before;
 	struct peer p;
 	int s;
@@ -1090,29 +1212,41 @@ END_TEST
 /* The device of the other end says no, and says so to the peer. */
 enum { BEYOND, BEFORE, WRONG_KEY, READ, TRESPASSES };
 
+/*
+ * It has tried, and everybody gets to know. rxe tells the peer, or its own
+ * user, who may be so fast to destroy the QP that the peer is told nothing: it
+ * would try for ever.
+ */
+static void check_refused(struct peer *p, int fd, uint64_t len, const struct stats *before)
+{
+	long long end = now_ms() + hang_seconds() * 1000;
+
+	while (!hung_up(&fd)) {
+		CHECK(now_ms() < end, "nobody notices");
+		reap_send(p);
+		sleep_ms(1);
+	}
+	reap_send(p);
+	CHECK(p->pending || p->status == IBV_WC_REM_ACCESS_ERR ||
+	      p->status == IBV_WC_REM_INV_REQ_ERR || p->status == IBV_WC_REM_OP_ERR,
+	      "%s", ibv_wc_status_str(p->status));
+	peer_leave(p);
+	check_reset(fd, len);
+	check_faults(before, "AccessErrors");
+}
+
 START_TEST(trespass)
 {
-	struct plan plan = { .by_hand = true };
 	struct stats before;
-	struct addr where;
 	struct peer p;
-	long long end;
-	int listener, s;
 	uint64_t ring;
+	int s;
 
-	listener = open_listener(IPV4, 4, &where);
-	peer_start(&p, &plan);
-	peer_request(&p, &where);
-	expect_event(&p, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	ready_by_hand(&p);
-	MUST(rdma_establish(p.id));
-	s = accept_one(listener);
-	close(listener);
+	s = meet_by_hand(&p, PLAIN);
 	read_stats(&before);
 	say_data(&p, 1000);
 	reap_sends(&p, 0);
 	MUST_BE(p.status, 0);
-	end = now_ms() + hang_seconds() * 1000;
 	ring = p.theirs.buf_addr;
 	switch (_i / 2) {
 	case BEYOND:
@@ -1132,20 +1266,7 @@ START_TEST(trespass)
 		     p.theirs.buf_key, TX, 100);
 		break;
 	}
-	/*
-	 * rxe tells the peer, or its own user, who may be so fast to destroy
-	 * the QP that the peer is told nothing: it would try for ever.
-	 */
-	while (!reap_send(&p) && !hung_up(&s)) {
-		CHECK(now_ms() < end, "nobody notices");
-		sleep_ms(1);
-	}
-	CHECK(p.pending || p.status == IBV_WC_REM_ACCESS_ERR ||
-	      p.status == IBV_WC_REM_INV_REQ_ERR || p.status == IBV_WC_REM_OP_ERR,
-	      "%s", ibv_wc_status_str(p.status));
-	peer_leave(&p);
-	check_reset(s, 1000);
-	check_faults(&before, NULL);
+	check_refused(&p, s, 1000, &before);
 	close(s);
 	peer_end(&p);
 }
@@ -1184,6 +1305,43 @@ static void unknown_controls(struct peer *p)
 	say(p, CTRL(VALUE_MAX));
 }
 
+/* To who has not said that it knows more, these are unknown as well. */
+static void unknown_revocations(struct peer *p)
+{
+	say(p, REVOKE(0));
+	say(p, REVOKE(IOMAP_SLOTS - 1));
+	say(p, REVOKED(0));
+	say(p, REVOKED(8191));
+}
+
+/* Of what was never mapped: there is nothing to do, but that is answered. */
+static void revoke_nothing(struct peer *p)
+{
+	int i;
+
+	say(p, REVOKE(5));
+	expect_control(p, REVOKED(5));
+	say(p, REVOKE(5));
+	expect_control(p, REVOKED(5));
+	for (i = 0; i < IOMAP_SLOTS; i++)
+		say(p, REVOKE(i));
+	for (i = 0; i < IOMAP_SLOTS; i++)
+		expect_control(p, REVOKED(i));
+}
+
+/* All that was asked for is answered, if not each time that it was. */
+static void revoke_often(struct peer *p)
+{
+	uint32_t len, msg;
+	int i;
+
+	for (i = 0; i < 200; i++)
+		say(p, REVOKE(7));
+	say(p, REVOKE(8));
+	while ((msg = hear_news(p, &len)) != REVOKED(8))
+		CHECK(msg == REVOKED(7), "message 0x%x", msg);
+}
+
 static void limit_carries(struct peer *p)
 {
 	say(p, SGL(0x10000 + CREDITS));
@@ -1213,20 +1371,27 @@ static void table_rewritten(struct peer *p)
 		     p->theirs.sgl_key, SCRATCH + SCRATCH_LEN - 64, sizeof(e));
 }
 
-static void (* const oddities[])(struct peer *p) = {
-	many_keepalives, many_writes, many_limits, unknown_controls, limit_carries, mappings,
-	table_rewritten,
+static const struct {
+	void (*tell)(struct peer *p);
+	enum kind kind;
+} oddities[] = {
+	{ many_keepalives }, { many_writes }, { many_limits }, { unknown_controls },
+	{ limit_carries }, { mappings }, { mappings, REVOKING }, { table_rewritten },
+	{ unknown_revocations }, { unknown_revocations, EXTENDED }, { revoke_nothing, REVOKING },
+	{ revoke_often, REVOKING },
 };
 
 START_TEST(borne)
 {
+	struct plan plan = { };
 	struct stats before;
 	struct peer p;
 	int s;
 
-	s = meet(&p, _i % ROLES, NULL);
+	plan.kind = oddities[_i / ROLES].kind;
+	s = meet(&p, _i % ROLES, &plan);
 	read_stats(&before);
-	oddities[_i / ROLES](&p);
+	oddities[_i / ROLES].tell(&p);
 	check_alive(&p, s);
 	check_faults(&before, NULL);
 	close(s);
@@ -1311,6 +1476,537 @@ START_TEST(shutdown_repeated)
 	MUST_BE(get_int(in.fd, SOL_SOCKET, SO_ERROR), 0);
 	check_faults(&before, NULL);
 	close(in.fd);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- placement: memory that is mapped for the peer --- */
+
+/*
+ * What is mapped begins and ends within a page, with other memory around it.
+ * The peer alone may change what is mapped, nobody the rest.
+ */
+#define AROUND		5000U
+#define MAPPED		6001U
+#define TARGET_LEN	(4 * 4096U)
+#define OFFSET		1000
+
+struct target {
+	int fd;
+	uint8_t *mem;
+	uint32_t len;
+	struct mapping known;	/* to the peer */
+	uint32_t slot;
+};
+
+static void target_fill(struct target *t, uint8_t byte)
+{
+	memset(t->mem, byte, TARGET_LEN);
+}
+
+/* Its length tells what the peer may not write to from what it may. */
+static void target_map(struct target *t, int fd, int prot)
+{
+	t->fd = fd;
+	t->len = prot ? MAPPED : MAPPED + 1;
+	t->mem = mmap(NULL, TARGET_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	CHECK(t->mem != MAP_FAILED, "%s", err_name(errno));
+	target_fill(t, 0xa5);
+	MUST(riomap(fd, t->mem + AROUND, t->len, prot, 0, prot ? OFFSET : 0x100000));
+}
+
+/* Bytes from "from" on are "byte", up to "to"; all others are as they were. */
+static void target_check(struct target *t, uint32_t from, uint32_t to, uint8_t byte)
+{
+	uint32_t i;
+
+	for (i = 0; i < TARGET_LEN; i++) {
+		uint8_t wanted = i >= AROUND + from && i < AROUND + to ? byte : 0xa5;
+
+		CHECK(t->mem[i] == wanted, "byte %d of the mapping is 0x%x, expected 0x%x",
+		      (int)i - (int)AROUND, t->mem[i], wanted);
+	}
+}
+
+static void unmap(void *arg)
+{
+	struct target *t = arg;
+
+	MUST(riounmap(t->fd, t->mem + AROUND, t->len));
+}
+
+/* The peer gets to know of it, and that it is what it should be. */
+static void target_offer(struct target *t, struct peer *p, int fd)
+{
+	target_map(t, fd, PROT_WRITE);
+	t->slot = hear_mapping(p, &t->known);
+	CHECK(t->known.offset == OFFSET && t->known.at.len == MAPPED, "offset %llu, length %u",
+	      (unsigned long long)t->known.offset, t->known.at.len);
+}
+
+/* It is taken back, as the peer's kind has it. */
+static void target_withdraw(struct target *t, struct peer *p)
+{
+	struct worker worker;
+	struct mapping none;
+
+	start(&worker, unmap, t);
+	if (p->plan.kind == REVOKING) {
+		expect_control(p, REVOKE(t->slot));
+		say(p, REVOKED(t->slot));
+	} else {
+		MUST_BE(hear_mapping(p, &none), t->slot);
+		CHECK(!none.at.len, "length %u", none.at.len);
+	}
+	join(&worker);
+}
+
+static void write_to(struct peer *p, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t key,
+		     uint32_t len)
+{
+	size_t from = TX + TX_LEN / 2;
+
+	memset(p->mem + from, 0xee, len);
+	post(p, opcode, DATA(len), addr, key, from, len);
+}
+
+/* The key of a memory region of this machine, found by its length. */
+static uint32_t spy_key(unsigned long len)
+{
+	FILE *f = popen("rdma -d resource show mr", "r");
+	char line[1000], *at;
+	uint32_t key = 0;
+
+	CHECK(f, "%s", err_name(errno));
+	while (fgets(line, sizeof(line), f)) {
+		at = strstr(line, "mrlen ");
+		if (!at || strtoul(at + 6, NULL, 10) != len)
+			continue;
+		at = strstr(line, "rkey ");
+		if (at)
+			key = strtoul(at + 5, NULL, 0);
+	}
+	pclose(f);
+	return key;
+}
+
+static const struct intrusion {
+	const char *name;
+	int from;		/* of the mapping's start */
+	uint32_t len;
+	uint32_t key;		/* xor */
+	enum { THERE, ITS_PAGES, RING_KEY, UNMAPPED, LOCAL, READING } how;
+} intrusions[] = {
+	{ "before", -1, 1 },
+	{ "begins before", -50, 100 },
+	{ "begins a page before", -(int)AROUND, 10000 },
+	{ "behind", MAPPED, 1 },
+	{ "ends behind", MAPPED - 50, 100 },
+	{ "ends far behind", 0, 1000000 },
+	{ "the byte behind, of many", 0, MAPPED + 1 },
+	{ "far before", -0x100000, 1 },
+	{ "far behind", 0x7fffffff, 1 },
+	{ "wrong key", 0, 100, .key = 1 },
+	{ "next key", 0, 100, .key = 0x100 },
+	{ "at its address in the process", 0, 100, .how = ITS_PAGES },
+	{ "with the key of the ring", 0, 100, .how = RING_KEY },
+	{ "unmapped", 0, 100, .how = UNMAPPED },
+	{ "not for the peer", 0, 100, .how = LOCAL },
+	{ "reading", 0, 100, .how = READING },
+};
+
+/* Nothing is changed that is not mapped, and that is the end. */
+START_TEST(intrude)
+{
+	const struct intrusion *in = &intrusions[_i / 2];
+	bool whole = in->from >= 0 && in->from + in->len <= MAPPED;
+	enum ibv_wr_opcode opcode = _i % 2 ? WWI : IBV_WR_RDMA_WRITE;
+	struct target t, local = { };
+	struct stats before;
+	uint64_t addr;
+	uint32_t key;
+	struct peer p;
+	int s;
+
+	s = meet_by_hand(&p, _i % KINDS);
+	target_offer(&t, &p, s);
+	read_stats(&before);
+	/* First as it should be. */
+	write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr, t.known.at.key, MAPPED);
+	say_data(&p, 1000);
+	reap_sends(&p, 0);
+	MUST_BE(p.status, 0);
+	target_check(&t, 0, MAPPED, 0xee);
+	target_fill(&t, 0xa5);
+
+	addr = t.known.at.addr + in->from;
+	key = t.known.at.key ^ in->key;
+	if (in->how == ITS_PAGES) {
+		addr = (uintptr_t)t.mem + AROUND;
+	} else if (in->how == RING_KEY) {
+		key = p.theirs.buf_key;
+	} else if (in->how == UNMAPPED) {
+		target_withdraw(&t, &p);
+	} else if (in->how == LOCAL) {
+		target_map(&local, s, PROT_NONE);
+		key = spy_key(local.len);
+		CHECK(key, "its key is not to be found");
+	} else if (in->how == READING) {
+		opcode = IBV_WR_RDMA_READ;
+	}
+	write_to(&p, opcode, addr, key, in->len);
+	check_refused(&p, s, 1000, &before);
+	/* A device may have taken what was right of what was not. */
+	if (whole)
+		target_check(&t, 0, 0, 0);
+	if (local.mem)
+		target_check(&local, 0, 0, 0);
+	for (addr = 0; addr < TARGET_LEN; addr++)
+		CHECK((addr >= AROUND && addr < AROUND + MAPPED) || t.mem[addr] == 0xa5,
+		      "byte %d of the mapping is 0x%x", (int)addr - (int)AROUND, t.mem[addr]);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/*
+ * What was taken back stays as it is, and the socket's user can rely on that:
+ * whether the peer says that it writes no more and yet does, or knows of no such
+ * thing.
+ */
+START_TEST(writes_on)
+{
+	struct plan plan = { .kind = _i };
+	struct mapping none;
+	struct worker worker;
+	struct stats before;
+	struct target t;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, PEER_CONNECTS, &plan);
+	target_offer(&t, &p, s);
+	read_stats(&before);
+	say_data(&p, 1000);
+	start(&worker, unmap, &t);
+	if (plan.kind == REVOKING) {
+		expect_control(&p, REVOKE(t.slot));
+		say(&p, REVOKED(t.slot));
+	} else {
+		MUST_BE(hear_mapping(&p, &none), t.slot);
+	}
+	for (i = 0; i < 20; i++)
+		write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr, t.known.at.key, MAPPED);
+	join(&worker);
+	target_fill(&t, 0xa5);
+	for (i = 0; i < 20; i++)
+		write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr, t.known.at.key, MAPPED);
+	while (!hung_up(&s)) {
+		reap_send(&p);
+		sleep_ms(1);
+	}
+	peer_leave(&p);
+	target_check(&t, 0, 0, 0);
+	check_reset(s, 1000);
+	check_faults(&before, "AccessErrors");
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- placement: revoking --- */
+
+START_TEST(revoked)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	struct stats before;
+	struct target t;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	for (i = 0; i < 3; i++) {
+		target_offer(&t, &p, s);
+		write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr + 1, t.known.at.key, MAPPED - 2);
+		target_withdraw(&t, &p);
+		target_check(&t, 1, MAPPED - 1, 0xee);
+	}
+	check_alive(&p, s);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* An answer to what was not asked, while another one is waited for, or before, or after. */
+enum { WRONG_SLOT, OTHER_SLOT, TOO_EARLY, TWICE, ANSWERS };
+
+START_TEST(revoked_wrongly)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	struct target t, other;
+	struct worker worker;
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, &plan);
+	target_offer(&t, &p, s);
+	other = t;
+	other.mem = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	MUST(riomap(s, other.mem, MAPPED, PROT_WRITE, 0, OFFSET + MAPPED));
+	other.slot = hear_mapping(&p, &other.known);
+	CHECK(other.slot != t.slot, "slot %u twice", t.slot);
+	read_stats(&before);
+	if (_i / ROLES == TOO_EARLY) {
+		say(&p, REVOKED(t.slot));
+	} else {
+		start(&worker, unmap, &t);
+		expect_control(&p, REVOKE(t.slot));
+		if (_i / ROLES == WRONG_SLOT)
+			say(&p, REVOKED(77));
+		else if (_i / ROLES == OTHER_SLOT)
+			say(&p, REVOKED(other.slot));
+		else
+			say(&p, REVOKED(t.slot));
+		if (_i / ROLES == TWICE)
+			say(&p, REVOKED(t.slot));
+		join(&worker);
+	}
+	check_reset(s, 0);
+	check_faults(&before, "FaultRevoked");
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/*
+ * It does not answer, or cannot even be told: unmapping goes on for 10 seconds,
+ * and then without the connection. Meanwhile all else works. A device may give
+ * up sooner on a peer that takes nothing: rxe does after about 5 seconds.
+ */
+START_TEST(never_revoked)
+{
+	/* The plain one is deaf after what it has been granted and offered. */
+	struct plan plan = { .kind = _i ? PLAIN : REVOKING, .receives = _i ? 2 : 0 };
+	struct stream in = { .seed = SEED };
+	unsigned long timeouts = stat_now("RevokeTimeouts");
+	struct worker worker;
+	struct stats before;
+	struct target t;
+	struct peer p;
+	long long from;
+	int i;
+
+	in.fd = meet(&p, PEER_CONNECTS, &plan);
+	target_offer(&t, &p, in.fd);
+	read_stats(&before);
+	from = now_ms();
+	start(&worker, unmap, &t);
+	if (plan.kind == REVOKING)
+		expect_control(&p, REVOKE(t.slot));
+	say_data(&p, 1000);
+	recv_stream(&in, 1000, 1000);
+	while (!hung_up(&in.fd)) {
+		write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr, t.known.at.key, MAPPED);
+		CHECK(now_ms() - from < 10000 + hang_seconds() * 1000, "%lld ms",
+		      now_ms() - from);
+		sleep_ms(10);
+	}
+	join(&worker);
+	if (plan.kind == REVOKING) {
+		CHECK(now_ms() - from >= 9900, "%lld ms", now_ms() - from);
+		MUST_BE(stat_now("RevokeTimeouts"), timeouts + 1);
+	}
+	target_fill(&t, 0xa5);
+	for (i = 0; i < 10; i++)
+		write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr, t.known.at.key, MAPPED);
+	check_error(in.fd, 0, ETIMEDOUT);
+	peer_leave(&p);
+	target_check(&t, 0, 0, 0);
+	check_faults(&before, NULL);
+	close(in.fd);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- placement: what the peer says to have mapped --- */
+
+static void say_mapping(struct peer *p, int slot, uint64_t offset, size_t at, uint32_t len)
+{
+	struct mapping m = { offset, { (uintptr_t)p->mem + at, p->mr->rkey, len } };
+
+	say_entry(p, IOMAP(slot), IOMAP_AT(slot), &m, sizeof(m));
+}
+
+static bool place(int fd, const void *buf, size_t len, off_t offset)
+{
+	ssize_t n = riowrite(fd, buf, len, offset, MSG_NOSIGNAL);
+
+	CHECK(n == (ssize_t)len || (n < 0 && errno == ENXIO), "%zd, %s", n, err_name(errno));
+	return n == (ssize_t)len;
+}
+
+/* The socket knows of all mappings; or all that it has placed is there. */
+static void meet_up(struct peer *p, int fd)
+{
+	struct stream in = { .fd = fd, .seed = SEED, .pos = p->pos };
+
+	say_data(p, 1);
+	recv_stream(&in, 1, 1);
+	send_all(fd, "x", 1);
+	MUST_BE(hear_data(p), 1);
+}
+
+/* It has mapped what is not there: its own device says no. */
+START_TEST(nothing_there)
+{
+	struct mapping m = { .offset = 5 };
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, NULL);
+	read_stats(&before);
+	m.at = (struct entry){ (uintptr_t)p.mem + RX, p.mr->rkey, 100 };
+	if (_i / ROLES == 0)
+		m.at.key = 0;
+	else if (_i / ROLES == 1)
+		m.at.key ^= 1;
+	else if (_i / ROLES == 2)
+		m.at.addr = 0;
+	else
+		m.at.len = ~0U;
+	say_entry(&p, IOMAP(0), IOMAP_AT(0), &m, sizeof(m));
+	meet_up(&p, s);
+	CHECK(place(s, "0123456789", 10, _i / ROLES < 3 ? 5 : 5 + 0x10000000), "not placed");
+	check_reset(s, 0);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* What counts is what was in the table when its message came. */
+START_TEST(rewritten)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	struct mapping lies[] = {
+		{ 0, { 0x1000, 1, 0 } }, { 0, { 0x1000, 0, ~0U } }, { ~0ULL, { ~0ULL, 1, ~0U } },
+		{ 77, { 0, 0, 1 } },
+	};
+	uint32_t at = 0, len, k;
+	uint8_t buf[700];
+	struct stats before;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	say_mapping(&p, 9, 1000, RX + RX_LEN / 2, RX_LEN / 2);
+	meet_up(&p, s);
+	memcpy(p.mem + SCRATCH + SCRATCH_LEN - sizeof(lies), lies, sizeof(lies));
+	for (i = 0; i < 40; i++) {
+		for (k = 0; k < ARRAY_SIZE(lies); k++)
+			post(&p, IBV_WR_RDMA_WRITE, 0, p.theirs.sgl_addr + IOMAP_AT(9),
+			     p.theirs.sgl_key,
+			     SCRATCH + SCRATCH_LEN - sizeof(lies) + k * sizeof(lies[0]),
+			     sizeof(lies[0]));
+		len = 1 + i * 17;
+		pattern_fill(buf, len, 70, at);
+		CHECK(place(s, buf, len, 1000 + at), "not placed");
+		at += len;
+	}
+	CHECK(at < RX_LEN / 2, "%u", at);
+	meet_up(&p, s);
+	pattern_check(p.mem + RX + RX_LEN / 2, at, 70, 0);
+	reap_sends(&p, 0);
+	MUST_BE(p.status, 0);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* Mappings may overlap: the lowest slot counts, wherever they begin. */
+START_TEST(overlapping)
+{
+	bool low_first = _i / ROLES;
+	uint8_t buf[1500], *a, *b;
+	struct stats before;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i % ROLES, NULL);
+	read_stats(&before);
+	a = p.mem + RX + RX_LEN / 2;
+	b = a + 5000;
+	say_mapping(&p, low_first ? 6 : 7, 0, a - p.mem, 1000);
+	say_mapping(&p, low_first ? 7 : 6, 500, b - p.mem, 1000);
+	meet_up(&p, s);
+	memset(a, 0x33, 10000);
+	memset(buf, 0x77, sizeof(buf));
+	/* In this order they are not taken for one. */
+	CHECK(place(s, buf, 1000, 500), "not placed");
+	CHECK(place(s, buf, 500, 0), "not placed");
+	CHECK(!place(s, buf, 1, 1500), "placed where nothing is mapped");
+	meet_up(&p, s);
+	for (i = 0; i < 5000; i++) {
+		bool in_a = i < (low_first ? 1000 : 500);
+		bool in_b = i >= (low_first ? 500 : 0) && i < 1000;
+
+		CHECK(a[i] == (in_a ? 0x77 : 0x33), "byte %d of the first is 0x%x", i, a[i]);
+		CHECK(b[i] == (in_b ? 0x77 : 0x33), "byte %d of the second is 0x%x", i, b[i]);
+	}
+	/* The same in each slot, and then in none. */
+	for (i = 0; i < IOMAP_SLOTS; i++) {
+		say_mapping(&p, i, 100, a - p.mem, 1000);
+		if (i % 32 == 31)
+			meet_up(&p, s);
+	}
+	CHECK(place(s, buf, 1000, 100), "not placed");
+	for (i = 0; i < IOMAP_SLOTS; i++) {
+		CHECK(place(s, buf, 1000, 100), "not placed without %d", i);
+		say_mapping(&p, i, 100, 0, 0);
+		if (i % 16 == 15)
+			meet_up(&p, s);
+	}
+	CHECK(!place(s, buf, 1, 100), "placed where nothing is mapped any more");
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* What is revoked is not written to any more; the answer comes behind all that was. */
+START_TEST(revokes)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	struct stats before;
+	uint8_t buf[1000];
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	for (i = 0; i < 10; i++) {
+		say_mapping(&p, 100, 10, RX + RX_LEN / 2, 20000);
+		meet_up(&p, s);
+		pattern_fill(buf, sizeof(buf), i, 0);
+		for (int k = 0; k < 20; k++)
+			CHECK(place(s, buf, sizeof(buf), 10 + k * 1000), "not placed");
+		say(&p, REVOKE(100));
+		expect_control(&p, REVOKED(100));
+		for (int k = 0; k < 20; k++)
+			pattern_check(p.mem + RX + RX_LEN / 2 + k * 1000, 1000, i, 0);
+		CHECK(!place(s, buf, 1, 10), "placed where nothing is mapped any more");
+	}
+	meet_up(&p, s);
+	check_faults(&before, NULL);
+	close(s);
 	peer_end(&p);
 }
 END_TEST
@@ -1484,6 +2180,19 @@ int main(void)
 	tcase_add_loop_test(tc, data_never_written, 0, ROLES);
 	tcase_add_loop_test(tc, after_disconnect, 0, ROLES);
 	tcase_add_loop_test(tc, shutdown_repeated, 0, ROLES);
+
+	tc = add_case(suite, "placement", 60);
+	tcase_add_loop_test(tc, intrude, 0, ARRAY_SIZE(intrusions) * 2);
+	tcase_add_loop_test(tc, writes_on, 0, KINDS);
+	tcase_add_loop_test(tc, revoked, 0, ROLES);
+	tcase_add_loop_test(tc, revoked_wrongly, 0, ANSWERS * ROLES);
+	tcase_add_loop_test(tc, nothing_there, 0, 4 * ROLES);
+	tcase_add_loop_test(tc, rewritten, 0, ROLES);
+	tcase_add_loop_test(tc, overlapping, 0, 2 * ROLES);
+	tcase_add_loop_test(tc, revokes, 0, ROLES);
+
+	tc = add_case(suite, "unanswered", 60);
+	tcase_add_loop_test(tc, never_revoked, 0, 2);
 
 	tc = add_case(suite, "gone", 30);
 	tcase_add_loop_test(tc, deaf_peer, 0, 2 * ROLES);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Unmodified rsockets programs against AF_RSOCK: rstream, which verifies what
-# it receives, and rcopy. Each end is one of
+# Unmodified rsockets programs against AF_RSOCK: rstream and riostream (direct
+# placement), which verify what they receive, and rcopy. Each end is one of
 #
 #   user    the program with user-space rsockets
 #   kernel  the same program, its calls made system calls by rsockets_shim.so
@@ -48,31 +48,45 @@ FULL_CASES=(
 	"-S 1000000 -C 10 -I 3"
 )
 
-# rstream_case SERVER-KIND CLIENT-KIND SERVER CLIENT OPTIONS...
-rstream_case() {
-	local server=$1 client=$2 saddr=$3 caddr=$4 family=() status pid
-	shift 4
+# riostream polls memory for the last byte, so that each end keeps a processor
+# busy. It maps one buffer of the size, and writes there by riowrite().
+PLACE_CASES=(
+	"-S 64 -C 30 -I 3"
+	"-S 4096 -C 30 -I 3 -T b"
+	"-S 65537 -C 10 -I 2"
+	"-S 1000000 -C 3 -I 2 -T b"
+)
+
+# stream_case PROGRAM SERVER-KIND CLIENT-KIND SERVER CLIENT OPTIONS...
+stream_case() {
+	local program=$1 server=$2 client=$3 saddr=$4 caddr=$5 family=() status pid
+	shift 5
 	[[ $saddr == *:* ]] && family=(-f ipv6)
 	PORT=$((PORT + 1))
-	background as "$server" timeout 120 rstream "${family[@]}" -b "$saddr" -p $PORT "$@" -T v >"$OUT/server.log" 2>&1
+	background as "$server" timeout 120 "$program" "${family[@]}" -b "$saddr" -p $PORT "$@" -T v >"$OUT/server.log" 2>&1
 	pid=$!
 	busywait 20 rdma_listening $PORT || note "the server does not listen"
-	(as "$client" timeout 120 rstream "${family[@]}" -s "$saddr" -b "$caddr" -p $PORT "$@" -T v) >"$OUT/client.log" 2>&1
+	(as "$client" timeout 120 "$program" "${family[@]}" -s "$saddr" -b "$caddr" -p $PORT "$@" -T v) >"$OUT/client.log" 2>&1
 	status=$?
 	wait $pid
 	status=$((status + $?))
 	[ $status = 0 ] || note "$(tail -n 3 "$OUT/server.log" "$OUT/client.log")"
-	result $status "rstream $* $([[ $saddr == *:* ]] && echo IPv6 || echo IPv4): $server server, $client client"
+	result $status "$program $* $([[ $saddr == *:* ]] && echo IPv6 || echo IPv4): $server server, $client client"
 }
 
 rstream_matrix() { # SERVER-KIND CLIENT-KIND
 	local options
 	for options in "${QUICK_CASES[@]}" ${FULL:+"${FULL_CASES[@]}"}; do
 		# shellcheck disable=SC2086
-		rstream_case "$1" "$2" "$B4" "$A4" $options
+		stream_case rstream "$1" "$2" "$B4" "$A4" $options
 	done
-	rstream_case "$1" "$2" "$B6" "$A6" -S 4096 -C 50 -I 5
-	rstream_case "$1" "$2" "$B6" "$A6" -S 100000 -C 5 -I 2 -T b
+	stream_case rstream "$1" "$2" "$B6" "$A6" -S 4096 -C 50 -I 5
+	stream_case rstream "$1" "$2" "$B6" "$A6" -S 100000 -C 5 -I 2 -T b
+	for options in "${PLACE_CASES[@]}"; do
+		# shellcheck disable=SC2086
+		stream_case riostream "$1" "$2" "$B4" "$A4" $options
+	done
+	stream_case riostream "$1" "$2" "$B6" "$A6" -S 4096 -C 30 -I 3
 }
 
 # rcopy_case SERVER-KIND CLIENT-KIND: rcopy's server never ends by itself

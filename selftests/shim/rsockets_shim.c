@@ -4,7 +4,8 @@
  *
  *	LD_PRELOAD=rsockets_shim.so rstream ...
  *
- * Each call of rsockets becomes the system call of the same name. The programs
+ * Each call of rsockets becomes the system call of the same name, or that of
+ * librsock, which is part of this library. The programs
  * themselves, and the data verification in them, are not changed.
  */
 #include <fcntl.h>
