@@ -8,7 +8,7 @@
 #   kernel  the same program, its calls made system calls by rsockets_shim.so
 #
 # Guest: m=1536 t=600
-# Kernels: all
+# Kernels: stock
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
