@@ -12,13 +12,16 @@ PREFIX ?= /usr/local
 
 export KDIR HOST FULL RDMA_DRIVER
 
-.PHONY: all module programs sparse checkpatch shellcheck check check-debug \
+.PHONY: all module library programs sparse checkpatch shellcheck check check-debug \
 	check-all demo bench shell install setup clean help
 
 all: module
 
 module:
 	@tools/build '$(KVER)'
+
+library:
+	@$(MAKE) -s -C tools/librsock
 
 programs:
 	@$(MAKE) -s -C selftests
@@ -65,6 +68,7 @@ clean:
 
 help:
 	@echo 'make [KVER=…] [KDIR=…]  build the module into build/<kernel>/'
+	@echo 'make library            build librsock (riomap, riowrite) into build/librsock/'
 	@echo 'make check [TEST=…]     test it in guests with the stock kernels 6.1 and 6.12'
 	@echo 'make check-debug        test it with KASAN, lockdep, kmemleak, … (User-Mode Linux)'
 	@echo 'make check-all          all of these, with longer tests'

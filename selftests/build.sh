@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Static checks: the module builds in silence with W=1 and sparse for both
-# stock kernels, and the sources follow the kernel's style.
+# stock kernels, librsock as well, and the sources follow the kernel's style.
 #
 # Kernels: host
 # Guest: t=1200
@@ -23,6 +23,19 @@ cd "$TREE" || exit 1
 for kver in 6.1 6.12; do
 	check "W=1 and sparse are silent for $kver" silent_build $kver
 done
+# A program that knows of librsock by pkg-config alone
+uses_library() {
+	local dir=$TREE/build/static-librsock
+	rm -rf "$dir"
+	make -s -C tools/librsock install DESTDIR="$dir" PREFIX=/usr || return
+	echo '#include <rsock.h>
+	int main(void) { return riounmap(-1, 0, 0) != -1; }' >"$dir/main.c"
+	PKG_CONFIG_SYSROOT_DIR=$dir PKG_CONFIG_LIBDIR=$dir/usr/lib/pkgconfig \
+		sh -c "cc -Wall -Werror -o $dir/main $dir/main.c \$(pkg-config --cflags --libs librsock)" &&
+		LD_LIBRARY_PATH=$dir/usr/lib "$dir/main"
+}
+
+check "a program with librsock builds and runs" uses_library
 check "checkpatch is silent" tools/checkpatch
 check "shellcheck is silent" tools/shellcheck
 finish
