@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Unmodified rsockets programs against AF_RSOCK: rstream and riostream (direct
-# placement), which verify what they receive, and rcopy. Each end is one of
-#
-#   user    the program with user-space rsockets
-#   kernel  the same program, its calls made system calls by rsockets_shim.so
+# placement), which verify what they receive, and rcopy; each with either implementation at
+# either end (interop_lib.sh).
 #
 # FULL=1 copies a file of 64 MiB and repeats the matrix with every size.
 #
@@ -15,21 +13,10 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
 . "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/interop_lib.sh
+. "$(dirname "$0")/interop_lib.sh"
 
-SHIM=$PROGRAMS/rsockets_shim.so
 PORT=7500
-
-# as user|kernel COMMAND...: in place of the shell, which "stop" would end in
-# place of the command otherwise
-as() {
-	local kind=$1
-	shift
-	if [ "$kind" = kernel ]; then
-		exec env LD_PRELOAD="$SHIM" "$@"
-	else
-		exec "$@"
-	fi
-}
 
 # Options that both ends of rstream are given. Sizes below and above what a
 # grant holds, buffers of 2 KiB, blocking and not, poll, keepalive.
@@ -108,14 +95,6 @@ kernel_sent() { # the kernel's side has opened connections by itself
 	awk '/^Rsock: [0-9]/ { exit !($2 + $3 > 0) }' /proc/net/rsock_stat
 }
 
-no_faults() { # no peer was found to break the protocol
-	awk '/^Rsock: A/ { for (i = 2; i <= NF; i++) name[i] = $i }
-	     /^Rsock: [0-9]/ { for (i = 2; i <= NF; i++)
-		if (name[i] ~ /^Fault/ && $i) { print name[i], $i; bad = 1 } }
-	     END { exit bad }' /proc/net/rsock_stat
-}
-
-[ -r "$SHIM" ] || { not_ok "$SHIM is not built"; finish; }
 load_rsock
 topo_wire 9000
 # rcopy maps its files, which not every file system that guests share allows

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Direct data placement between user-space rsockets and AF_RSOCK: one program
-# of rsockets, iomap_interop, at both ends, each of which is
-#
-#   user    the program with user-space rsockets
-#   kernel  the same program, its calls made system calls by rsockets_shim.so
+# of rsockets, iomap_interop, at both ends (interop_lib.sh).
 #
 # Guest: m=1536 t=600
 # Kernels: stock
@@ -15,20 +12,10 @@
 . "$(dirname "$0")/topo.sh"
 # shellcheck source=selftests/sock_lib.sh
 . "$(dirname "$0")/sock_lib.sh"
+# shellcheck source=selftests/interop_lib.sh
+. "$(dirname "$0")/interop_lib.sh"
 
-SHIM=$PROGRAMS/rsockets_shim.so
 PORT=7600
-
-# as user|kernel COMMAND...
-as() {
-	local kind=$1
-	shift
-	if [ "$kind" = kernel ]; then
-		exec env LD_PRELOAD="$SHIM" "$@"
-	else
-		exec "$@"
-	fi
-}
 
 meet() { # SERVER-KIND CLIENT-KIND SERVER CLIENT
 	local pid status program=$PROGRAMS/iomap_interop
@@ -49,15 +36,6 @@ stat_of() { # NAME
 		/^Rsock: [0-9]/ { print $at }' /proc/net/rsock_stat
 }
 
-no_faults() { # no peer was found to break the protocol, or to write astray
-	awk '/^Rsock: A/ { for (i = 2; i <= NF; i++) name[i] = $i }
-	     /^Rsock: [0-9]/ { for (i = 2; i <= NF; i++)
-		if (name[i] ~ /^(Fault|AccessErrors|RevokeTimeouts|WritesLost)/ && $i) {
-			print name[i], $i; bad = 1 } }
-	     END { exit bad }' /proc/net/rsock_stat
-}
-
-[ -r "$SHIM" ] || { not_ok "$SHIM is not built"; finish; }
 load_rsock
 topo_wire 9000
 sock_env
