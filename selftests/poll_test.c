@@ -186,7 +186,7 @@ END_TEST
 struct waiter {
 	int fd;
 	short events;
-	int revents;
+	volatile int revents;
 	struct worker w;
 };
 
@@ -222,6 +222,50 @@ START_TEST(wakes_for_what_is_asked)
 	join(&e.w);
 	MUST_BE(e.revents, POLLRDHUP);
 	close_pair(&p);
+}
+END_TEST
+
+/*
+ * Who waits for room is told of it, whatever is known by then of what has
+ * arrived: poll() once more must not be needed. Shows on a slow wire (poll.sh).
+ */
+START_TEST(room_is_told)
+{
+	int rounds = full_run() ? 200 : 24, round;
+	static char buf[64 * KB];
+
+	for (round = 0; round < rounds; round++) {
+		struct pair p = open_small_pair(IPV4, SMALL_BUF);
+		int size = get_int(p.c, SOL_SOCKET, SO_SNDBUF);
+		int chunk = 16000 + round * 1009 % 24000;
+		long long sent = 0, left = 0, end, quiet;
+		ssize_t n;
+
+		do {
+			struct waiter w = { .fd = p.c, .events = POLLOUT };
+
+			while ((n = send(p.c, buf, chunk, MSG_DONTWAIT)) > 0)
+				sent += n;
+			MUST_BE(errno, EAGAIN);
+			start(&w.w, run_poll, &w);
+			end = now_ms() + hang_seconds() * 1000;
+			quiet = now_ms() + 300;
+			while (!w.revents) {
+				left = sent - inq(p.s);
+				/* As sk_stream_is_writeable() has it. */
+				if (size - left < left / 2 && now_ms() > quiet)
+					break;
+				CHECK(now_ms() < end, "%lld of %d bytes, and no room", left, size);
+				sleep_ms(1);
+			}
+			if (!w.revents) {
+				for (; sent > 0; sent -= n)
+					n = MUST(recv(p.s, buf, sizeof(buf), 0));
+			}
+			join(&w.w);
+		} while (sent);
+		close_pair(&p);
+	}
 }
 END_TEST
 
@@ -683,6 +727,10 @@ int main(void)
 	tcase_add_test(tc, many_wait);
 	tcase_add_test(tc, select_sparse);
 	tcase_add_test(tc, sigio);
+
+	tc = add_case(suite, "slow", full_run() ? 600 : 60);
+	if (!is_tcp())
+		tcase_add_test(tc, room_is_told);
 
 	tc = add_case(suite, "epoll", full_run() ? 300 : 30);
 	tcase_add_test(tc, epoll_level);

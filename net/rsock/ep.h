@@ -131,7 +131,6 @@ struct rsock_tx {
 	struct list_head sent;		/* posted, not known complete */
 	u32 queued;			/* bytes in both */
 	bool gathered;			/* the next message waited for others */
-	bool ask;			/* a completion is wanted for what was lost */
 	enum rsock_fin fin;		/* to be sent once unsent is empty */
 	enum rsock_fin fin_posted;
 	u32 fin_seq;			/* sq.posted after it */

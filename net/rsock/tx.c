@@ -179,18 +179,6 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 	}
 }
 
-/* Have a completion stand for all that was posted: that of an empty write */
-static void rsock_tx_ask(struct rsock_ep *ep)
-{
-	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
-
-	if (ep->state != RSOCK_EP_OPEN || !rsock_sq_has_ctrl(&ep->sq))
-		return;
-	ep->tx.ask = false;
-	ep->sq.ctrl_posted++;
-	rsock_sq_post(ep, &wr.wr, 0, true);
-}
-
 /*
  * The peer unmapped what this was for: it does not want the rest. What was
  * posted of it may be on its way, so that its completion is to be seen.
@@ -201,8 +189,6 @@ static void rsock_tx_lost(struct rsock_ep *ep, struct rsock_txmsg *m)
 	if (m->posted) {
 		m->end_seq = ep->sq.posted;
 		list_move_tail(&m->node, &ep->tx.sent);
-		ep->tx.ask = true;
-		rsock_tx_ask(ep);
 		return;
 	}
 	ep->tx.queued -= m->len;
@@ -235,20 +221,13 @@ static void rsock_tx_post_fin(struct rsock_ep *ep)
 	ep->tx.fin_seq = ep->sq.posted;
 }
 
-/**
- * rsock_tx_push() - post what can be posted
- * @ep: endpoint in any state, ep->lock held
- */
-void rsock_tx_push(struct rsock_ep *ep)
+static void rsock_tx_post_unsent(struct rsock_ep *ep)
 {
 	struct rsock_tx *tx = &ep->tx;
 	struct rsock_txmsg *m;
 	struct rsock_sge to;
 	u32 room;
 
-	lockdep_assert_held(&ep->lock);
-	if (tx->ask)
-		rsock_tx_ask(ep);
 	if (!rsock_iomap_push(ep))
 		return;
 	while (ep->state == RSOCK_EP_OPEN && !list_empty(&tx->unsent)) {
@@ -269,6 +248,45 @@ void rsock_tx_push(struct rsock_ep *ep)
 	}
 	if (ep->state == RSOCK_EP_OPEN)
 		rsock_tx_post_fin(ep);
+}
+
+/*
+ * Most completions are not asked for. If none is on its way, and yet bytes
+ * count as unsent, ask with an empty write for one that stands for all.
+ */
+static void rsock_tx_flush(struct rsock_ep *ep)
+{
+	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
+
+	if (ep->state != RSOCK_EP_OPEN || !ep->tx.queued || !ep->sq.unsig ||
+	    ep->sq.nr_marks || !rsock_sq_has_ctrl(&ep->sq))
+		return;
+	ep->sq.ctrl_posted++;
+	rsock_sq_post(ep, &wr.wr, 0, true);
+}
+
+/* Does somebody wait for room to send? */
+static bool rsock_tx_awaited(const struct rsock_ep *ep)
+{
+	const struct socket *sock = ep->sk->sk_socket;
+
+	return rsock_sk(ep->sk)->ep == ep && sock &&
+	       test_bit(SOCK_NOSPACE, &sock->flags);
+}
+
+/**
+ * rsock_tx_push() - post what can be posted
+ * @ep: endpoint in any state, ep->lock held
+ *
+ * Whoever waits for room is to learn of all there is: the last completion asked
+ * for does not stand for what was posted after it.
+ */
+void rsock_tx_push(struct rsock_ep *ep)
+{
+	lockdep_assert_held(&ep->lock);
+	rsock_tx_post_unsent(ep);
+	if (rsock_tx_awaited(ep))
+		rsock_tx_flush(ep);
 }
 
 /**
@@ -326,16 +344,6 @@ void rsock_tx_drop(struct rsock_ep *ep)
 		list_del(&m->node);
 		rsock_txmsg_free(m);
 	}
-}
-
-/*
- * Most completions are not asked for. If none is on its way, and yet bytes
- * count as unsent, ask for one.
- */
-static void rsock_tx_flush(struct rsock_ep *ep)
-{
-	if (ep->tx.queued && ep->sq.unsig && !ep->sq.nr_marks)
-		rsock_tx_ask(ep);
 }
 
 /**
