@@ -12,10 +12,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <rdma/rdma_cma.h>
 
 #include "../tools/librsock/rsock.h"
-#include <sys/utsname.h>
 
 #include "util.h"
 

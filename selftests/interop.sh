@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Unmodified rsockets programs against AF_RSOCK: rstream and riostream (direct
-# placement), which verify what they receive, and rcopy; each with either implementation at
-# either end (interop_lib.sh).
+# placement), which verify what they receive, and rcopy; each with either
+# implementation at either end (interop_lib.sh).
 #
 # FULL=1 copies a file of 64 MiB and repeats the matrix with every size.
 #
