@@ -259,7 +259,7 @@ static int rsock_cm_got_peer(struct rsock_ep *ep, const struct rsock_conn *peer)
 	if (ok) {
 		ep->peer = *peer;
 		ep->peer_ext = peer->has_ext;
-		ep->features = peer->ext_features & RSOCK_FEAT_REVOKE;
+		ep->features = peer->ext_features & RSOCK_FEATURES;
 		ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
 			   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
 		rsock_txwin_init(&ep->tx.win, peer);
@@ -306,21 +306,25 @@ void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer)
 		rsock_ep_kill(ep, -err);
 }
 
+/* Send the REP, or for an active endpoint the RTU */
 static int rsock_cm_accept(struct rsock_ep *ep)
 {
-	struct rdma_conn_param param;
+	struct rdma_conn_param param, *rep = NULL;
 	u8 data[RSOCK_CONN_EXT_LEN];
 	bool ok;
 	int err;
 
-	rsock_cm_param(ep, &param, data);
+	if (ep->passive) {
+		rsock_cm_param(ep, &param, data);
+		rep = &param;
+	}
 	/* Before the peer knows us, since its messages come at once */
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_ACCEPT);
 	spin_unlock_bh(&ep->lock);
 	if (!ok)
 		return 0;
-	err = rdma_accept(ep->id, ep->passive ? &param : NULL);
+	err = rdma_accept(ep->id, rep);
 	if (err || ep->passive)
 		return err;
 	spin_lock_bh(&ep->lock);

@@ -20,8 +20,8 @@
 
 /*
  * Where the peer sees our memory: tables at this address, the ring in the pages
- * behind them. Each endpoint has a protection domain of its own, so that they may
- * all use the same.
+ * behind them. Each endpoint has a protection domain of its own, so that they
+ * may all use the same.
  */
 #define RSOCK_IOVA		0x10000
 #define RSOCK_RING_MIN		(4 * PAGE_SIZE)
@@ -394,7 +394,7 @@ void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn)
 		},
 		/* The one who accepts extends only what was extended to it */
 		.has_ext = !ep->passive || ep->peer_ext,
-		.ext_features = RSOCK_FEAT_REVOKE,
+		.ext_features = RSOCK_FEATURES,
 	};
 }
 

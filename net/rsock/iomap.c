@@ -500,15 +500,30 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
 	return gone;
 }
 
-/* Take what is the caller's away from the peer, and then from the device */
-static void rsock_region_unmap(struct rsock_ep *ep, struct rsock_region *r)
+/*
+ * Take a region, or that which @m describes, away from the peer and then from
+ * the device. The caller is a user. Returns false if there is no such mapping.
+ */
+static bool rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r,
+				  const struct rsock_iomap *m)
 {
+	spin_lock_bh(&ep->lock);
+	if (m)
+		r = rsock_region_find(ep, m);
+	else if (r->state != RSOCK_REGION_LIVE)
+		r = NULL;
+	if (r)
+		rsock_region_revoke(ep, r);
+	spin_unlock_bh(&ep->lock);
+	if (!r)
+		return false;
 	if (!wait_event_timeout(ep->io.wait, rsock_region_is_gone(ep, r),
 				RSOCK_REVOKE_TIMEOUT)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
 		rsock_ep_kill(ep, ETIMEDOUT);
 	}
 	rsock_region_end(ep, r);
+	return true;
 }
 
 /**
@@ -524,21 +539,15 @@ static void rsock_region_unmap(struct rsock_ep *ep, struct rsock_region *r)
  */
 int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
 {
-	struct rsock_region *r;
+	bool found;
 
 	if (!rsock_io_enter(ep)) {
 		flush_work(&ep->work);
 		return -ENOTCONN;
 	}
-	spin_lock_bh(&ep->lock);
-	r = rsock_region_find(ep, m);
-	if (r)
-		rsock_region_revoke(ep, r);
-	spin_unlock_bh(&ep->lock);
-	if (r)
-		rsock_region_unmap(ep, r);
+	found = rsock_region_withdraw(ep, NULL, m);
 	rsock_io_leave(ep);
-	return r ? 0 : -EINVAL;
+	return found ? 0 : -EINVAL;
 }
 
 /**
@@ -550,17 +559,9 @@ int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
  */
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
 {
-	bool live;
-
 	if (!rsock_io_enter(ep))
 		return;
-	spin_lock_bh(&ep->lock);
-	live = r->state == RSOCK_REGION_LIVE;
-	if (live)
-		rsock_region_revoke(ep, r);
-	spin_unlock_bh(&ep->lock);
-	if (live)
-		rsock_region_unmap(ep, r);
+	rsock_region_withdraw(ep, r, NULL);
 	rsock_io_leave(ep);
 }
 

@@ -144,10 +144,9 @@ static bool rsock_tx_signal(const struct rsock_ep *ep, u32 frees)
 static u32 rsock_tx_room(struct rsock_ep *ep, const struct rsock_txmsg *m,
 			 struct rsock_sge *to)
 {
-	if (m->placed)
-		return rsock_targets_find(&ep->targets, m->offset + m->posted,
-					  to);
-	return rsock_txwin_room(&ep->tx.win);
+	if (m->to == RSOCK_TO_STREAM)
+		return rsock_txwin_room(&ep->tx.win);
+	return rsock_targets_find(&ep->targets, m->to + m->posted, to);
 }
 
 static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
@@ -158,13 +157,13 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 	u32 len, frees;
 
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
-	if (m->placed) {
-		wr.wr.opcode = IB_WR_RDMA_WRITE;
-	} else {
+	if (m->to == RSOCK_TO_STREAM) {
 		wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
 		wr.wr.ex.imm_data =
 			cpu_to_be32(rsock_msg_encode(RSOCK_OP_DATA, len));
 		rsock_txwin_take(&ep->tx.win, len, to);
+	} else {
+		wr.wr.opcode = IB_WR_RDMA_WRITE;
 	}
 	wr.remote_addr = to->addr;
 	wr.rkey = to->key;
@@ -233,7 +232,7 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 	while (ep->state == RSOCK_EP_OPEN && !list_empty(&tx->unsent)) {
 		m = list_first_entry(&tx->unsent, struct rsock_txmsg, node);
 		room = rsock_tx_room(ep, m, &to);
-		if (!room && m->placed) {
+		if (!room && m->to != RSOCK_TO_STREAM) {
 			rsock_tx_lost(ep, m);
 			continue;
 		}
@@ -382,7 +381,7 @@ u32 rsock_tx_queued(struct rsock_ep *ep)
 static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
 			      u32 off, s64 to, bool *extends)
 {
-	s64 end = m->placed ? m->offset + m->len : RSOCK_TO_STREAM;
+	s64 end = m->to == RSOCK_TO_STREAM ? m->to : m->to + m->len;
 	const struct rsock_txfrag *last;
 
 	if (m->mapped || m->len >= RSOCK_TX_MSG_MAX || to != end)
@@ -443,8 +442,7 @@ again:
 		m = fresh;
 		fresh = NULL;
 		extends = false;
-		m->placed = to != RSOCK_TO_STREAM;
-		m->offset = to;
+		m->to = to;
 		list_add_tail(&m->node, &ep->tx.unsent);
 	}
 	rsock_txmsg_add(m, page, off, len, extends);

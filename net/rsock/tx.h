@@ -10,6 +10,9 @@ struct page;
 /* A message is at most so long, however much the peer grants at once */
 #define RSOCK_TX_MSG_MAX	65536
 
+/* In place of an offset: bytes of the stream */
+#define RSOCK_TO_STREAM		(-1)
+
 /**
  * struct rsock_txmsg - bytes to send, in pages
  * @node: in ep->tx.unsent, then ep->tx.sent
@@ -17,8 +20,7 @@ struct page;
  * @posted: bytes of them that were posted
  * @end_seq: sq.posted when the last of them were
  * @nr_frags: fragments in use
- * @placed: not bytes of the stream, but to be placed at @offset
- * @offset: of the peer's mappings
+ * @to: RSOCK_TO_STREAM, or the offset in the peer's mappings to place it at
  * @mapped: fragments are DMA-mapped; none may be added or grow any more
  * @frag: the fragments; each holds a reference to its page
  *
@@ -31,9 +33,8 @@ struct rsock_txmsg {
 	u32 posted;
 	u32 end_seq;
 	u8 nr_frags;
-	bool placed;
 	bool mapped;
-	u64 offset;
+	s64 to;
 	struct rsock_txfrag {
 		struct page *page;
 		u32 off;
@@ -41,9 +42,6 @@ struct rsock_txmsg {
 		dma_addr_t dma;
 	} frag[RSOCK_TX_FRAGS];
 };
-
-/* Where sendmsg() is to send to: the stream, or an offset of the peer's */
-#define RSOCK_TO_STREAM		(-1)
 
 int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg, s64 to);
 void rsock_tx_fin(struct rsock_ep *ep, enum rsock_fin fin);

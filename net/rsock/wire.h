@@ -56,6 +56,7 @@ enum rsock_fault {
 
 /* Features: in force if both sides say them */
 #define RSOCK_FEAT_REVOKE	0x00000001	/* REVOKE and REVOKED are understood */
+#define RSOCK_FEATURES		RSOCK_FEAT_REVOKE	/* all that we say */
 
 /**
  * struct rsock_sge - a buffer at the peer, in host order
