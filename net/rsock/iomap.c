@@ -27,8 +27,6 @@
 #include "pernet.h"
 #include "region.h"
 
-/* How long a peer may take to confirm that it writes no more */
-#define RSOCK_REVOKE_TIMEOUT	(10 * HZ)
 /* Control slots that are left for credit */
 #define RSOCK_CTRL_SPARE	2
 
@@ -518,7 +516,7 @@ static bool rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r,
 	if (!r)
 		return false;
 	if (!wait_event_timeout(ep->io.wait, rsock_region_is_gone(ep, r),
-				RSOCK_REVOKE_TIMEOUT)) {
+				RSOCK_IOMAP_TIMEOUT)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
 		rsock_ep_kill(ep, ETIMEDOUT);
 	}

@@ -22,6 +22,9 @@
 
 #include "wire.h"
 
+/* How long a peer may hold up who maps or unmaps */
+#define RSOCK_IOMAP_TIMEOUT	(10 * HZ)
+
 struct rsock_ep;
 struct rsock_iomap;
 struct rsock_region;

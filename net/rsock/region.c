@@ -158,6 +158,26 @@ static bool rsock_reg_done(struct rsock_ep *ep, u32 seq)
 	return done;
 }
 
+/*
+ * Have it registered. mmap() holds the mmap lock, so that a peer that receives
+ * nothing, and thereby holds up the send queue, must not make it wait for ever.
+ */
+static int rsock_reg_wait(struct rsock_ep *ep, struct ib_reg_wr *reg)
+{
+	u32 seq;
+
+	if (wait_event_killable_timeout(ep->io.wait,
+					rsock_reg_post(ep, reg, &seq),
+					RSOCK_IOMAP_TIMEOUT) <= 0)
+		return -ETIMEDOUT;
+	if (wait_event_killable_timeout(ep->io.wait, rsock_reg_done(ep, seq),
+					RSOCK_IOMAP_TIMEOUT) > 0)
+		return 0;
+	rsock_ep_kill(ep, ETIMEDOUT);
+	wait_event(ep->io.wait, rsock_reg_done(ep, seq));
+	return -ETIMEDOUT;
+}
+
 static int rsock_chunk_register_own(struct rsock_ep *ep,
 				    struct rsock_region *r,
 				    struct rsock_chunk *c)
@@ -169,7 +189,6 @@ static int rsock_chunk_register_own(struct rsock_ep *ep,
 		.access		= RSOCK_REGION_ACCESS,
 	};
 	struct ib_mr *mr;
-	u32 seq;
 	int err;
 
 	mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, nr);
@@ -181,9 +200,7 @@ static int rsock_chunk_register_own(struct rsock_ep *ep,
 		return err;
 	reg.mr = mr;
 	reg.key = mr->rkey;
-	wait_event(ep->io.wait, rsock_reg_post(ep, &reg, &seq));
-	wait_event(ep->io.wait, rsock_reg_done(ep, seq));
-	return 0;
+	return rsock_reg_wait(ep, &reg);
 }
 
 /**
