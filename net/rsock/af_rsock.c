@@ -665,8 +665,7 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct rsock_sock *rs = rsock_sk(sk);
-	s64 to = RSOCK_TO_STREAM;
-	bool cursor;
+	s64 to = RSOCK_TO_STREAM, cursor;
 	int ret;
 
 	if (msg->msg_flags & MSG_OOB)
@@ -675,9 +674,14 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (ret)
 		return ret;
 	lock_sock(sk);
-	cursor = to == RSOCK_TO_STREAM && rs->write_offset != RSOCK_TO_STREAM;
-	ret = rsock_tx_sendmsg(sk, msg, cursor ? rs->write_offset : to);
-	if (cursor && ret > 0)
+	cursor = rs->write_offset;
+	if (msg->msg_flags & MSG_RIOWRITE)
+		cursor = RSOCK_TO_STREAM;
+	else
+		to = cursor;
+	ret = rsock_tx_sendmsg(sk, msg, to);
+	/* Unless it was set anew meanwhile */
+	if (cursor != RSOCK_TO_STREAM && cursor == rs->write_offset && ret > 0)
 		rs->write_offset += ret;
 	release_sock(sk);
 	return ret;
