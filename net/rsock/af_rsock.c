@@ -550,6 +550,17 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	return err;
 }
 
+/* Not under the socket's lock: it waits for the peer */
+static void rsock_sk_iomap_close(struct sock *sk)
+{
+	struct rsock_ep *ep = rsock_sk_ep_get(sk);
+
+	if (!ep)
+		return;
+	rsock_iomap_close(ep);
+	rsock_ep_put(ep);
+}
+
 /*
  * A non-blocking connect() that could start says EINPROGRESS, as with TCP, even
  * if the connection was made or refused meanwhile.
@@ -560,6 +571,9 @@ static int rsock_stream_connect(struct socket *sock, struct sockaddr *uaddr,
 	struct sock *sk = sock->sk;
 	int err;
 
+	if (len >= (int)sizeof(uaddr->sa_family) &&
+	    uaddr->sa_family == AF_UNSPEC)
+		rsock_sk_iomap_close(sk);
 	lock_sock(sk);
 	if ((flags & O_NONBLOCK) && sock->state == SS_UNCONNECTED &&
 	    sk->sk_state == TCP_CLOSE &&
@@ -857,6 +871,7 @@ static int rsock_release(struct socket *sock)
 
 	if (!sk)
 		return 0;
+	rsock_sk_iomap_close(sk);
 	lock_sock(sk);
 	ep = rsock_sk(sk)->ep;
 	ep = rsock_ep_is_bare(ep) ? rsock_ep_get(ep) : NULL;

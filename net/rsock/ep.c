@@ -445,6 +445,16 @@ static bool rsock_ep_was_closed(const struct rsock_ep *ep)
 		ep->tx.fin_posted);
 }
 
+/* The second part of the end: nobody works on its regions any more */
+static void rsock_ep_finish(struct rsock_ep *ep)
+{
+	struct sock *sk = ep->sk;
+
+	rsock_ep_release(ep);
+	sock_put(sk);
+	rsock_ep_put(ep);
+}
+
 /*
  * The end of an endpoint. Nothing else uses it any more, because
  *  1. state DYING stops every user of verbs resources under ep->lock;
@@ -454,10 +464,10 @@ static bool rsock_ep_was_closed(const struct rsock_ep *ep)
  *  3. the linger timer is cancelled, or runs and finds DYING;
  *  4. rdma_destroy_id() ends event handlers;
  *  5. this work itself does not run twice: DYING is entered once.
+ * But those who map memory may still be at it: rsock_iomap_park().
  */
 static void rsock_ep_teardown(struct rsock_ep *ep)
 {
-	struct sock *sk = ep->sk;
 	int err;
 
 	if (cancel_delayed_work(&ep->linger_work))
@@ -475,9 +485,7 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 		rdma_destroy_id(ep->id);
 	ep->id = NULL;
 	mutex_unlock(&ep->id_mutex);
-	rsock_ep_release(ep);
-	sock_put(sk);
-	rsock_ep_put(ep);
+	rsock_iomap_park(ep);
 }
 
 static void rsock_ep_work(struct work_struct *work)
@@ -491,6 +499,8 @@ static void rsock_ep_work(struct work_struct *work)
 		rsock_cm_registered(ep);
 	else if (state == RSOCK_EP_DYING)
 		rsock_ep_teardown(ep);
+	if (rsock_iomap_unpark(ep))
+		rsock_ep_finish(ep);
 	rsock_ep_put(ep);
 }
 

@@ -29,6 +29,8 @@
 
 /* Control slots that are left for credit */
 #define RSOCK_CTRL_SPARE	2
+/* Regions of one connection. The peer's table limits only what it is offered */
+#define RSOCK_REGIONS_MAX	1024
 
 /**
  * rsock_io_init() - nothing is mapped
@@ -52,13 +54,13 @@ static struct rsock_region *rsock_region_first(struct rsock_io *io, u64 from)
 
 /* Users */
 
-/* May the caller work on regions? Then teardown waits for it to leave. */
+/* May the caller work on regions? Then they stay until it leaves. */
 static bool rsock_io_enter(struct rsock_ep *ep)
 {
 	bool ok;
 
 	spin_lock_bh(&ep->lock);
-	ok = ep->state == RSOCK_EP_OPEN;
+	ok = ep->state == RSOCK_EP_OPEN && !ep->io.closed;
 	ep->io.users += ok;
 	spin_unlock_bh(&ep->lock);
 	return ok;
@@ -67,9 +69,41 @@ static bool rsock_io_enter(struct rsock_ep *ep)
 static void rsock_io_leave(struct rsock_ep *ep)
 {
 	spin_lock_bh(&ep->lock);
-	if (!--ep->io.users)
-		wake_up_all(&ep->io.wait);
+	if (!--ep->io.users && ep->io.parked)
+		rsock_ep_queue_work(ep);
 	spin_unlock_bh(&ep->lock);
+}
+
+/**
+ * rsock_iomap_park() - the teardown has come to where regions are let go of
+ * @ep: endpoint in state DEAD
+ *
+ * A user may sleep for as long as the owner of the memory likes, so that it is
+ * not waited for: the last one to leave has rsock_ep_work() run again.
+ */
+void rsock_iomap_park(struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	ep->io.parked = true;
+	spin_unlock_bh(&ep->lock);
+}
+
+/**
+ * rsock_iomap_unpark() - may the teardown go on?
+ * @ep: endpoint in any state
+ *
+ * Return: true once, when it was parked and there are no users.
+ */
+bool rsock_iomap_unpark(struct rsock_ep *ep)
+{
+	bool go;
+
+	spin_lock_bh(&ep->lock);
+	go = ep->io.parked && !ep->io.users;
+	if (go)
+		ep->io.parked = false;
+	spin_unlock_bh(&ep->lock);
+	return go;
 }
 
 /* Telling the peer */
@@ -234,6 +268,8 @@ static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 	struct rsock_io *io = &ep->io;
 	int err;
 
+	if (io->nr == RSOCK_REGIONS_MAX)
+		return -ENOMEM;
 	if (offset < 0)
 		offset = rsock_io_free_offset(io, r->len);
 	else if (interval_tree_iter_first(&io->regions, offset,
@@ -246,6 +282,7 @@ static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 		return err;
 	rsock_region_place(r, offset);
 	interval_tree_insert(&r->node, &io->regions);
+	io->nr++;
 	return 0;
 }
 
@@ -255,6 +292,7 @@ static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
 
 	r->state = RSOCK_REGION_GONE;
 	interval_tree_remove(&r->node, &ep->io.regions);
+	ep->io.nr--;
 	for (i = 0; i < r->nr && r->offered; i++) {
 		list_del(&r->chunk[i].node);
 		__clear_bit(r->chunk[i].slot, ep->io.slots);
@@ -272,14 +310,14 @@ static int rsock_region_begin(struct rsock_ep *ep, struct rsock_region *r,
 	return err;
 }
 
-/* Make it known, unless the connection ended meanwhile */
+/* Make it known, unless the socket parted with the connection meanwhile */
 static int rsock_region_commit(struct rsock_ep *ep, struct rsock_region *r)
 {
 	int err = -ENOTCONN;
 	unsigned int i;
 
 	spin_lock_bh(&ep->lock);
-	if (ep->state == RSOCK_EP_OPEN) {
+	if (ep->state == RSOCK_EP_OPEN && !ep->io.closed) {
 		err = 0;
 		r->state = RSOCK_REGION_LIVE;
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPS);
@@ -499,29 +537,42 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
 }
 
 /*
- * Take a region, or that which @m describes, away from the peer and then from
- * the device. The caller is a user. Returns false if there is no such mapping.
+ * Let go of a region of which the peer was told that it is gone. One that does
+ * not confirm it is reset, as by a caller who is killed and cannot wait.
  */
-static bool rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r,
-				  const struct rsock_iomap *m)
+static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 {
-	spin_lock_bh(&ep->lock);
-	if (m)
-		r = rsock_region_find(ep, m);
-	else if (r->state != RSOCK_REGION_LIVE)
-		r = NULL;
-	if (r)
-		rsock_region_revoke(ep, r);
-	spin_unlock_bh(&ep->lock);
-	if (!r)
-		return false;
-	if (!wait_event_timeout(ep->io.wait, rsock_region_is_gone(ep, r),
-				RSOCK_IOMAP_TIMEOUT)) {
+	if (wait_event_killable_timeout(ep->io.wait,
+					rsock_region_is_gone(ep, r),
+					RSOCK_IOMAP_TIMEOUT) <= 0) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
 		rsock_ep_kill(ep, ETIMEDOUT);
 	}
 	rsock_region_end(ep, r);
-	return true;
+}
+
+/* A region of user memory in a state up to @max. ep->lock held */
+static struct rsock_region *rsock_io_user_region(struct rsock_io *io,
+						 enum rsock_region_state max)
+{
+	struct rsock_region *r;
+
+	for (r = rsock_region_first(io, 0); r;
+	     r = rsock_region_first(io, r->node.last + 1))
+		if (r->addr && r->state <= max)
+			return r;
+	return NULL;
+}
+
+/* Is no user memory within reach of the device? */
+static bool rsock_io_is_clear(struct rsock_ep *ep)
+{
+	bool clear;
+
+	spin_lock_bh(&ep->lock);
+	clear = !rsock_io_user_region(&ep->io, RSOCK_REGION_GONE);
+	spin_unlock_bh(&ep->lock);
+	return clear;
 }
 
 /**
@@ -532,20 +583,26 @@ static bool rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r,
  * Context: process; sleeps until the peer confirms, or is reset for not doing
  * so. When it returns the peer cannot write there any more.
  *
- * Return: 0, -EINVAL if there is no such mapping, or -ENOTCONN if there is no
- * connection: its end undoes all mappings.
+ * Return: 0, -EINVAL if there is no such mapping, -ENOTCONN if there is no
+ * connection: its end undoes all mappings; or -ERESTARTSYS if killed.
  */
 int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
 {
-	bool found;
+	struct rsock_region *r;
 
-	if (!rsock_io_enter(ep)) {
-		flush_work(&ep->work);
-		return -ENOTCONN;
-	}
-	found = rsock_region_withdraw(ep, NULL, m);
+	if (!rsock_io_enter(ep))
+		return wait_event_killable(ep->io.wait,
+					   rsock_io_is_clear(ep)) ?:
+		       -ENOTCONN;
+	spin_lock_bh(&ep->lock);
+	r = rsock_region_find(ep, m);
+	if (r)
+		rsock_region_revoke(ep, r);
+	spin_unlock_bh(&ep->lock);
+	if (r)
+		rsock_region_withdraw(ep, r);
 	rsock_io_leave(ep);
-	return found ? 0 : -EINVAL;
+	return r ? 0 : -EINVAL;
 }
 
 /**
@@ -557,10 +614,65 @@ int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
  */
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
 {
+	bool live;
+
 	if (!rsock_io_enter(ep))
 		return;
-	rsock_region_withdraw(ep, r, NULL);
+	spin_lock_bh(&ep->lock);
+	live = r->state == RSOCK_REGION_LIVE;
+	if (live)
+		rsock_region_revoke(ep, r);
+	spin_unlock_bh(&ep->lock);
+	if (live)
+		rsock_region_withdraw(ep, r);
 	rsock_io_leave(ep);
+}
+
+/* Tell of them all at once, then wait for each */
+static void rsock_io_del_users(struct rsock_ep *ep)
+{
+	struct rsock_region *r;
+	LIST_HEAD(gone);
+
+	spin_lock_bh(&ep->lock);
+	while ((r = rsock_io_user_region(&ep->io, RSOCK_REGION_LIVE))) {
+		rsock_region_revoke(ep, r);
+		list_add(&r->gone, &gone);
+	}
+	spin_unlock_bh(&ep->lock);
+	while ((r = list_first_entry_or_null(&gone, struct rsock_region,
+					     gone))) {
+		list_del(&r->gone);
+		rsock_region_withdraw(ep, r);
+	}
+}
+
+/**
+ * rsock_iomap_close() - the socket parts with the connection
+ * @ep: endpoint in any state
+ *
+ * Its user's memory is nobody else's business from here on, while what was sent
+ * may still be on its way. A process that exits does not wait: its memory is
+ * nobody's any more, and is given back with the connection.
+ *
+ * Context: process, without the socket's lock; sleeps, as rsock_iomap_del().
+ */
+void rsock_iomap_close(struct rsock_ep *ep)
+{
+	bool entered;
+
+	if (current->flags & PF_EXITING)
+		return;
+	entered = rsock_io_enter(ep);
+	spin_lock_bh(&ep->lock);
+	ep->io.closed = true;
+	spin_unlock_bh(&ep->lock);
+	if (entered) {
+		rsock_io_del_users(ep);
+		rsock_io_leave(ep);
+	} else {
+		wait_event_killable(ep->io.wait, rsock_io_is_clear(ep));
+	}
 }
 
 /**
@@ -595,34 +707,15 @@ unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 	return n;
 }
 
-static bool rsock_io_is_idle(struct rsock_ep *ep)
-{
-	bool idle;
-
-	spin_lock_bh(&ep->lock);
-	idle = !ep->io.users;
-	spin_unlock_bh(&ep->lock);
-	return idle;
-}
-
 /**
  * rsock_iomap_release() - let go of all that is still mapped
- * @ep: endpoint past state OPEN, whose QP takes nothing from the peer any more
+ * @ep: endpoint in state DEAD, without users: they are all the caller's
  */
 void rsock_iomap_release(struct rsock_ep *ep)
 {
 	struct rsock_region *r;
 
-	wait_event(ep->io.wait, rsock_io_is_idle(ep));
-	do {
-		spin_lock_bh(&ep->lock);
-		r = rsock_region_first(&ep->io, 0);
-		if (r)
-			rsock_region_remove(ep, r);
-		spin_unlock_bh(&ep->lock);
-		if (r) {
-			rsock_region_unregister(r);
-			rsock_region_put(r);
-		}
-	} while (r);
+	while ((r = rsock_region_first(&ep->io, 0)))
+		rsock_region_end(ep, r);
+	wake_up_all(&ep->io.wait);
 }

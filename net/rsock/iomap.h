@@ -11,8 +11,8 @@
  * entries are sent, the peer is waited for, and then the memory is let go.
  * Whatever the peer does, its key is dead before the memory is.
  *
- * Who works on a region counts in io.users, and the teardown of the endpoint
- * waits until nobody does; from then on the regions that are left are its own.
+ * Who works on a region counts in io.users. The teardown of the endpoint lets
+ * go of the regions that are left when nobody does, and does not wait for it.
  */
 
 #include <linux/bitmap.h>
@@ -32,21 +32,27 @@ struct rsock_region;
 /**
  * struct rsock_io - what an endpoint has mapped
  * @regions: by offset; they do not overlap
+ * @nr: how many
  * @slots: of the peer's table that are in use
  * @pending: chunks that the peer is to be told of, or that they are gone, in
  *	this order
  * @revoking: chunks that it was told are gone, but that are not yet
  * @users: tasks that work on a region
- * @wait: for @users to become 0, for chunks to be revoked
+ * @closed: the socket parted with the endpoint: nothing more is mapped
+ * @parked: the teardown waits for @users to become 0
+ * @wait: for chunks to be registered or revoked, for regions to be let go of
  *
  * ep->lock guards all of it.
  */
 struct rsock_io {
 	struct rb_root_cached regions;
+	unsigned int nr;
 	DECLARE_BITMAP(slots, RSOCK_IOMAP_MAX);
 	struct list_head pending;
 	struct list_head revoking;
 	unsigned int users;
+	bool closed;
+	bool parked;
 	wait_queue_head_t wait;
 };
 
@@ -63,6 +69,9 @@ unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 bool rsock_iomap_push(struct rsock_ep *ep);
 void rsock_iomap_complete(struct rsock_ep *ep);
 int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot);
+void rsock_iomap_close(struct rsock_ep *ep);
+void rsock_iomap_park(struct rsock_ep *ep);
+bool rsock_iomap_unpark(struct rsock_ep *ep);
 void rsock_iomap_release(struct rsock_ep *ep);
 
 #endif /* _RSOCK_IOMAP_H */

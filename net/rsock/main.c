@@ -24,9 +24,12 @@ static int __init rsock_init(void)
 	rsock_wq = alloc_workqueue("rsock", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rsock_wq)
 		return -ENOMEM;
-	err = rsock_tx_init();
+	err = rsock_mmap_init();
 	if (err)
 		goto destroy_wq;
+	err = rsock_tx_init();
+	if (err)
+		goto exit_mmap;
 	err = rsock_pernet_init();
 	if (err)
 		goto exit_tx;
@@ -44,6 +47,8 @@ exit_pernet:
 	rsock_pernet_exit();
 exit_tx:
 	rsock_tx_exit();
+exit_mmap:
+	rsock_mmap_exit();
 destroy_wq:
 	destroy_workqueue(rsock_wq);
 	return err;
@@ -52,6 +57,7 @@ destroy_wq:
 static void __exit rsock_exit(void)
 {
 	rsock_af_exit();
+	rsock_mmap_exit();
 	rsock_dev_exit();
 	destroy_workqueue(rsock_wq);
 	rsock_pernet_exit();

@@ -15,30 +15,50 @@
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <net/sock.h>
 
 #include "ep.h"
 #include "region.h"
 #include "rsock.h"
 
+/* For mappings of processes that exit; each may wait for its peer */
+static struct workqueue_struct *rsock_unmap_wq;
+
 /**
  * struct rsock_mapping - the private data of a mapping's file
  * @ep: endpoint; a reference is held
  * @region: likewise
+ * @work: the end, when nobody is there to wait for the peer
  */
 struct rsock_mapping {
 	struct rsock_ep *ep;
 	struct rsock_region *region;
+	struct work_struct work;
 };
 
-static int rsock_mapping_release(struct inode *inode, struct file *file)
+static void rsock_mapping_free(struct rsock_mapping *map)
 {
-	struct rsock_mapping *map = file->private_data;
-
 	rsock_iomap_del_region(map->ep, map->region);
 	rsock_region_put(map->region);
 	rsock_ep_put(map->ep);
 	kfree(map);
+}
+
+static void rsock_mapping_work(struct work_struct *work)
+{
+	rsock_mapping_free(container_of(work, struct rsock_mapping, work));
+}
+
+/* munmap() waits for the peer; the end of a process must not */
+static int rsock_mapping_release(struct inode *inode, struct file *file)
+{
+	struct rsock_mapping *map = file->private_data;
+
+	if (current->flags & (PF_EXITING | PF_KTHREAD))
+		queue_work(rsock_unmap_wq, &map->work);
+	else
+		rsock_mapping_free(map);
 	return 0;
 }
 
@@ -75,6 +95,7 @@ static struct file *rsock_mapping_file(struct rsock_ep *ep,
 	if (map) {
 		map->ep = ep;
 		map->region = r;
+		INIT_WORK(&map->work, rsock_mapping_work);
 		file = anon_inode_getfile("[rsock]", &rsock_mapping_fops, map,
 					  O_RDWR);
 	}
@@ -132,4 +153,15 @@ int rsock_mmap(struct file *file, struct socket *sock,
 	err = rsock_ep_mmap(ep, vma);
 	rsock_ep_put(ep);
 	return err;
+}
+
+int rsock_mmap_init(void)
+{
+	rsock_unmap_wq = alloc_workqueue("rsock_unmap", WQ_UNBOUND, 0);
+	return rsock_unmap_wq ? 0 : -ENOMEM;
+}
+
+void rsock_mmap_exit(void)
+{
+	destroy_workqueue(rsock_unmap_wq);
 }

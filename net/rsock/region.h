@@ -49,6 +49,7 @@ enum rsock_region_state {
  * @ref: the endpoint's, and that of the file of an mmap()
  * @node: in io.regions: offsets, first to last. ep->lock, as @state
  * @state: who may do what with it
+ * @gone: a list of whoever takes it away
  * @addr: in the address space of the process that mapped it; 0 for memory of
  *	our own
  * @len: bytes
@@ -62,6 +63,7 @@ struct rsock_region {
 	refcount_t ref;
 	struct interval_tree_node node;
 	enum rsock_region_state state;
+	struct list_head gone;
 	u64 addr;
 	u64 len;
 	struct rsock_buf buf;

@@ -86,5 +86,7 @@ int rsock_getsockopt(struct socket *sock, int level, int optname,
 /* mmap.c */
 int rsock_mmap(struct file *file, struct socket *sock,
 	       struct vm_area_struct *vma);
+int rsock_mmap_init(void);
+void rsock_mmap_exit(void);
 
 #endif /* _RSOCK_H */
