@@ -193,7 +193,7 @@ is_uml() {
 # load_rsock [parameters]: without the module nothing can be tested: bail out.
 load_rsock() {
 	local log
-	modprobe -a ib_core rdma_cm 2>/dev/null
+	modprobe -a ib_core rdma_cm ib_uverbs 2>/dev/null
 	if ! log=$(insmod "$BUILD/net/rsock/rsock.ko" "$@" 2>&1); then
 		note "$log"
 		dmesg | tail -n 5 | sed 's/^/# /'

@@ -103,31 +103,30 @@ void rsock_buf_unmap(struct rsock_buf *buf)
 }
 
 /**
- * rsock_buf_to_mr() - describe pages of a mapped buffer to a memory region
- * @buf: buffer
- * @first: the first of the pages
- * @nr: how many
- * @mr: region that can take that many
- * @iova: address that the peer is to know it by, page aligned: neither kernel
- *	nor bus addresses are anybody else's business
+ * rsock_dma_to_mr() - describe mapped pages to a memory region
+ * @dma: their addresses
+ * @len: bytes; they begin in the first page where @iova says
+ * @mr: region that can take that many pages
+ * @iova: address that the peer is to know it by: neither kernel nor bus
+ *	addresses are anybody else's business
  *
  * Return: 0 or a negative errno.
  */
-int rsock_buf_to_mr(const struct rsock_buf *buf, unsigned int first,
-		    unsigned int nr, struct ib_mr *mr, u64 iova)
+int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr, u64 iova)
 {
+	size_t off = offset_in_page(iova);
+	unsigned int i, nr = PFN_UP(off + len);
 	struct scatterlist *sgl;
-	unsigned int i;
 	int n;
 
 	sgl = kvcalloc(nr, sizeof(*sgl), GFP_KERNEL);
 	if (!sgl)
 		return -ENOMEM;
 	sg_init_table(sgl, nr);
-	for (i = 0; i < nr; i++) {
-		sg_set_page(&sgl[i], buf->pages[first + i], PAGE_SIZE, 0);
-		sg_dma_address(&sgl[i]) = buf->dma[first + i];
-		sg_dma_len(&sgl[i]) = PAGE_SIZE;
+	for (i = 0; i < nr; i++, off = 0) {
+		sg_dma_address(&sgl[i]) = dma[i] + off;
+		sg_dma_len(&sgl[i]) = min_t(u64, len, PAGE_SIZE - off);
+		len -= sg_dma_len(&sgl[i]);
 	}
 	n = ib_map_mr_sg(mr, sgl, nr, NULL, PAGE_SIZE);
 	kvfree(sgl);

@@ -32,8 +32,8 @@ int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr);
 void rsock_buf_free(struct rsock_buf *buf);
 int rsock_buf_map(struct rsock_buf *buf, struct ib_device *dev);
 void rsock_buf_unmap(struct rsock_buf *buf);
-int rsock_buf_to_mr(const struct rsock_buf *buf, unsigned int first,
-		    unsigned int nr, struct ib_mr *mr, u64 iova);
+int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr,
+		    u64 iova);
 void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
 		    bool for_cpu);
 void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,

@@ -259,7 +259,8 @@ static int rsock_ep_create_mr(struct rsock_ep *ep)
 	ep->mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, ep->buf.nr);
 	if (IS_ERR(ep->mr))
 		return PTR_ERR(ep->mr);
-	return rsock_buf_to_mr(&ep->buf, 0, ep->buf.nr, ep->mr, RSOCK_IOVA);
+	return rsock_dma_to_mr(ep->buf.dma, (u64)ep->buf.nr * PAGE_SIZE, ep->mr,
+			       RSOCK_IOVA);
 }
 
 static int rsock_ep_create_ctrl(struct rsock_ep *ep)

@@ -29,6 +29,8 @@
 
 /* Control slots that are left for credit */
 #define RSOCK_CTRL_SPARE	2
+/* In place of an offset: choose one */
+#define RSOCK_OFFSET_ANY	U64_MAX
 /* Regions of one connection. The peer's table limits only what it is offered */
 #define RSOCK_REGIONS_MAX	1024
 
@@ -228,8 +230,8 @@ int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot)
 
 /* Regions */
 
-/* The lowest offset that is free for @len bytes, or -ENOMEM */
-static s64 rsock_io_free_offset(struct rsock_io *io, u64 len)
+/* The lowest offset that is free for @len bytes, RSOCK_OFFSET_ANY for none */
+static u64 rsock_io_free_offset(struct rsock_io *io, u64 len)
 {
 	struct interval_tree_node *node;
 	u64 offset = 0;
@@ -238,7 +240,7 @@ static s64 rsock_io_free_offset(struct rsock_io *io, u64 len)
 						offset + len - 1))) {
 		offset = PAGE_ALIGN(node->last + 1);
 		if (offset + len > S64_MAX)
-			return -ENOMEM;
+			return RSOCK_OFFSET_ANY;
 	}
 	return offset;
 }
@@ -249,8 +251,6 @@ static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
 	unsigned long *slots = ep->io.slots;
 	unsigned int i, slot;
 
-	if (!r->offered)
-		return 0;
 	if (bitmap_weight(slots, max) + r->nr > max)
 		return -ENOMEM;
 	for (i = 0; i < r->nr; i++) {
@@ -263,19 +263,19 @@ static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
 
 /* Offsets and slots for a region, or a negative errno */
 static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
-			       s64 offset)
+			       u64 offset)
 {
 	struct rsock_io *io = &ep->io;
 	int err;
 
 	if (io->nr == RSOCK_REGIONS_MAX)
 		return -ENOMEM;
-	if (offset < 0)
+	if (offset == RSOCK_OFFSET_ANY)
 		offset = rsock_io_free_offset(io, r->len);
 	else if (interval_tree_iter_first(&io->regions, offset,
 					  offset + r->len - 1))
 		return -EEXIST;
-	if (offset < 0)
+	if (offset == RSOCK_OFFSET_ANY)
 		return -ENOMEM;
 	err = rsock_io_take_slots(ep, r);
 	if (err)
@@ -293,14 +293,14 @@ static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
 	r->state = RSOCK_REGION_GONE;
 	interval_tree_remove(&r->node, &ep->io.regions);
 	ep->io.nr--;
-	for (i = 0; i < r->nr && r->offered; i++) {
+	for (i = 0; i < r->nr; i++) {
 		list_del(&r->chunk[i].node);
 		__clear_bit(r->chunk[i].slot, ep->io.slots);
 	}
 }
 
 static int rsock_region_begin(struct rsock_ep *ep, struct rsock_region *r,
-			      s64 offset)
+			      u64 offset)
 {
 	int err;
 
@@ -321,7 +321,7 @@ static int rsock_region_commit(struct rsock_ep *ep, struct rsock_region *r)
 		err = 0;
 		r->state = RSOCK_REGION_LIVE;
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPS);
-		for (i = 0; i < r->nr && r->offered; i++)
+		for (i = 0; i < r->nr; i++)
 			list_add_tail(&r->chunk[i].node, &ep->io.pending);
 		rsock_iomap_push(ep);
 	}
@@ -376,7 +376,7 @@ static int rsock_iomap_check(const struct rsock_iomap *m)
 
 /* Map it all; @result is where to write the offset, or NULL. Takes over @r. */
 static int rsock_region_map(struct rsock_ep *ep, struct rsock_region *r,
-			    s64 offset, s64 __user *result)
+			    u64 offset, s64 __user *result)
 {
 	int err;
 
@@ -398,13 +398,11 @@ static int rsock_region_map(struct rsock_ep *ep, struct rsock_region *r,
 static int rsock_iomap_add_user(struct rsock_ep *ep,
 				const struct rsock_iomap *m)
 {
-	u64 chunk_max = rsock_region_chunk_max(ep, true);
 	struct rsock_region *r;
 	int err;
 
-	if (!chunk_max)
-		return -EOPNOTSUPP;
-	r = rsock_region_alloc(m->addr, m->len, chunk_max,
+	r = rsock_region_alloc(m->addr, m->len,
+			       rsock_region_chunk_max(ep, true),
 			       m->prot & PROT_WRITE);
 	if (!r)
 		return -ENOMEM;
@@ -456,19 +454,19 @@ static int rsock_region_map_own(struct rsock_ep *ep, u64 offset, u64 len,
 		return err;
 	}
 	refcount_inc(&r->ref);
+	spin_lock_bh(&ep->lock);
 	*region = r;
-	err = rsock_region_map(ep, r, offset, NULL);
-	if (err)
-		rsock_region_put(r);
-	return err;
+	spin_unlock_bh(&ep->lock);
+	return rsock_region_map(ep, r, offset, NULL);
 }
 
 /**
  * rsock_iomap_add_own() - map memory of our own
  * @ep: endpoint in any state
- * @offset: of its first byte
+ * @offset: of its first byte; the caller has checked it
  * @len: bytes, a multiple of the page size
- * @region: set to the region, with a reference for the caller
+ * @region: set under ep->lock, before the peer can know of it, to the region,
+ *	with a reference for the caller, who puts it also if this fails
  *
  * Context: process; sleeps.
  *
@@ -479,8 +477,6 @@ int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
 {
 	int err;
 
-	if (offset > S64_MAX || offset + len > S64_MAX)
-		return -EINVAL;
 	if (!rsock_io_enter(ep))
 		return -ENOTCONN;
 	err = rsock_region_map_own(ep, offset, len, region);
@@ -508,8 +504,6 @@ static void rsock_region_revoke(struct rsock_ep *ep, struct rsock_region *r)
 	struct rsock_chunk *c;
 
 	r->state = RSOCK_REGION_GONE;
-	if (!r->offered)
-		return;
 	for (c = r->chunk; c < r->chunk + r->nr; c++) {
 		list_del_init(&c->node);
 		if (c->told)
@@ -517,7 +511,7 @@ static void rsock_region_revoke(struct rsock_ep *ep, struct rsock_region *r)
 		else
 			c->gone = true;
 	}
-	if (!(ep->features & RSOCK_FEAT_REVOKE))
+	if (r->offered && !(ep->features & RSOCK_FEAT_REVOKE))
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_UNMAPSPLAIN);
 	rsock_iomap_push(ep);
 }
@@ -529,7 +523,7 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
 	unsigned int i;
 
 	spin_lock_bh(&ep->lock);
-	for (i = 0; i < r->nr && r->offered; i++)
+	for (i = 0; i < r->nr; i++)
 		gone &= r->chunk[i].gone;
 	gone |= ep->state != RSOCK_EP_OPEN;
 	spin_unlock_bh(&ep->lock);
@@ -692,7 +686,7 @@ unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 	spin_lock_bh(&ep->lock);
 	for (r = rsock_region_first(&ep->io, 0); r;
 	     r = rsock_region_first(&ep->io, r->node.last + 1)) {
-		if (r->state != RSOCK_REGION_LIVE)
+		if (r->state != RSOCK_REGION_LIVE || r->node.start > S64_MAX)
 			continue;
 		if (n < max)
 			list[n] = (struct rsock_iomap){

@@ -112,11 +112,16 @@ static struct file *rsock_mapping_file(struct rsock_ep *ep,
 static int rsock_ep_mmap(struct rsock_ep *ep, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	struct rsock_region *r;
+	u64 len = vma->vm_end - vma->vm_start;
+	struct rsock_region *r = NULL;
 	struct file *file;
 	int err;
 
-	err = rsock_iomap_add_own(ep, offset, vma->vm_end - vma->vm_start, &r);
+	if (offset > S64_MAX || offset + len > S64_MAX)
+		return -EINVAL;
+	err = rsock_iomap_add_own(ep, offset, len, &r);
+	if (err && r)
+		rsock_region_put(r);
 	if (err)
 		return err;
 	file = rsock_mapping_file(ep, r);

@@ -2,15 +2,19 @@
 /*
  * Memory of regions. See region.h.
  *
- * User memory is pinned and registered by the device's driver, in one piece if
- * it can. Memory of our own is fast-registered, in pieces that the device has a
- * page list for.
+ * User memory is pinned and registered by the device's driver, in pieces as
+ * large as an entry can tell of, if the driver does that for the kernel. Else it
+ * is pinned here and, as memory of our own, fast-registered, in pieces that the
+ * device has a page list for. Memory that the peer is not offered is only
+ * pinned.
  */
 
 #include "region.h"
 
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include <rdma/iter.h>
 
 #include "ep.h"
 
@@ -18,6 +22,11 @@
 #define RSOCK_CHUNK_MAX		SZ_2G
 /* Each chunk's bytes are numbered from here plus the offset in their page */
 #define RSOCK_CHUNK_IOVA	0x100000
+
+static bool rsock_fast_reg_user;
+module_param_named(fast_reg_user, rsock_fast_reg_user, bool, 0444);
+MODULE_PARM_DESC(fast_reg_user,
+		 "Never have drivers register user memory (default N)");
 
 #define RSOCK_REGION_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 
@@ -33,7 +42,8 @@
 struct rsock_region *rsock_region_alloc(u64 addr, u64 len, u64 chunk_max,
 					bool offered)
 {
-	u64 nr = DIV_ROUND_UP_ULL(offset_in_page(addr) + len, chunk_max);
+	u64 nr = offered ? DIV_ROUND_UP_ULL(offset_in_page(addr) + len,
+					    chunk_max) : 0;
 	struct rsock_region *r;
 	unsigned int i;
 
@@ -73,7 +83,7 @@ void rsock_region_place(struct rsock_region *r, u64 offset)
 
 	r->node.start = offset;
 	r->node.last = offset + r->len - 1;
-	for (c = r->chunk; left; c++) {
+	for (c = r->chunk; c < r->chunk + r->nr; c++) {
 		c->entry.offset = offset;
 		c->entry.sge.addr = RSOCK_CHUNK_IOVA + head;
 		c->entry.sge.len = min(left, r->chunk_max - head);
@@ -86,6 +96,8 @@ void rsock_region_place(struct rsock_region *r, u64 offset)
 /* Does ib_reg_user_mr() of the driver work for a kernel user? */
 static bool rsock_can_reg_user(const struct ib_device *dev)
 {
+	if (rsock_fast_reg_user)
+		return false;
 	switch (dev->ops.driver_id) {
 	case RDMA_DRIVER_RXE:
 	case RDMA_DRIVER_SIW:
@@ -101,18 +113,19 @@ static bool rsock_can_reg_user(const struct ib_device *dev)
  * @ep: endpoint that is or was connected
  * @user: user memory, else our own
  *
- * Return: bytes, a multiple of the page size; 0 if the device cannot do it.
+ * Return: bytes, a multiple of the page size.
  */
 u64 rsock_region_chunk_max(const struct rsock_ep *ep, bool user)
 {
 	const struct ib_device *dev = ep->pd->device;
 
-	if (user)
-		return rsock_can_reg_user(dev) ? RSOCK_CHUNK_MAX : 0;
+	if (user && rsock_can_reg_user(dev))
+		return RSOCK_CHUNK_MAX;
 	return min_t(u64, RSOCK_CHUNK_MAX,
 		     (u64)dev->attrs.max_fast_reg_page_list_len * PAGE_SIZE);
 }
 
+/* The driver pins the memory, too */
 static int rsock_chunk_register_user(struct rsock_ep *ep,
 				     const struct rsock_region *r,
 				     struct rsock_chunk *c)
@@ -121,7 +134,7 @@ static int rsock_chunk_register_user(struct rsock_ep *ep,
 	struct ib_mr *mr;
 
 	mr = ib_reg_user_mr(ep->pd, addr, c->entry.sge.len, c->entry.sge.addr,
-			    r->offered ? RSOCK_REGION_ACCESS : 0);
+			    RSOCK_REGION_ACCESS);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	c->mr = mr;
@@ -178,12 +191,11 @@ static int rsock_reg_wait(struct rsock_ep *ep, struct ib_reg_wr *reg)
 	return -ETIMEDOUT;
 }
 
-static int rsock_chunk_register_own(struct rsock_ep *ep,
-				    struct rsock_region *r,
-				    struct rsock_chunk *c)
+static int rsock_chunk_fast_reg(struct rsock_ep *ep, struct rsock_region *r,
+				struct rsock_chunk *c)
 {
-	unsigned int first = (c->entry.offset - r->node.start) / PAGE_SIZE;
-	unsigned int nr = c->entry.sge.len / PAGE_SIZE;
+	u64 at = offset_in_page(r->addr) + (c->entry.offset - r->node.start);
+	u64 iova = c->entry.sge.addr, len = c->entry.sge.len;
 	struct ib_reg_wr reg = {
 		.wr.opcode	= IB_WR_REG_MR,
 		.access		= RSOCK_REGION_ACCESS,
@@ -191,16 +203,52 @@ static int rsock_chunk_register_own(struct rsock_ep *ep,
 	struct ib_mr *mr;
 	int err;
 
-	mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, nr);
+	mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG,
+			 PFN_UP(offset_in_page(iova) + len));
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	c->mr = mr;
-	err = rsock_buf_to_mr(&r->buf, first, nr, mr, c->entry.sge.addr);
+	err = rsock_dma_to_mr(r->dma + at / PAGE_SIZE, len, mr, iova);
 	if (err)
 		return err;
 	reg.mr = mr;
 	reg.key = mr->rkey;
 	return rsock_reg_wait(ep, &reg);
+}
+
+/* Pin user memory, and learn where the device finds its pages */
+static int rsock_region_pin(struct rsock_ep *ep, struct rsock_region *r)
+{
+	struct ib_block_iter block;
+	struct ib_umem *umem;
+	size_t i = 0;
+
+	umem = ib_umem_get(ep->pd->device, r->addr, r->len,
+			   r->offered ? RSOCK_REGION_ACCESS : 0);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	r->umem = umem;
+	if (!r->offered)
+		return 0;
+	r->dma = kvcalloc(ib_umem_num_pages(umem), sizeof(*r->dma),
+			  GFP_KERNEL_ACCOUNT);
+	if (!r->dma)
+		return -ENOMEM;
+	rdma_umem_for_each_dma_block(umem, &block, PAGE_SIZE)
+		r->dma[i++] = rdma_block_iter_dma_address(&block);
+	return 0;
+}
+
+/* Have the pages ready for the device, unless its driver does that */
+static int rsock_region_prepare(struct rsock_ep *ep, struct rsock_region *r)
+{
+	int err;
+
+	if (r->addr)
+		return rsock_region_pin(ep, r);
+	err = rsock_buf_map(&r->buf, ep->pd->device);
+	r->dma = r->buf.dma;
+	return err;
 }
 
 /**
@@ -214,14 +262,16 @@ static int rsock_chunk_register_own(struct rsock_ep *ep,
  */
 int rsock_region_register(struct rsock_ep *ep, struct rsock_region *r)
 {
+	bool by_driver = r->addr && r->offered &&
+			 rsock_can_reg_user(ep->pd->device);
 	struct rsock_chunk *c;
 	int err = 0;
 
-	if (!r->addr)
-		err = rsock_buf_map(&r->buf, ep->pd->device);
+	if (!by_driver)
+		err = rsock_region_prepare(ep, r);
 	for (c = r->chunk; c < r->chunk + r->nr && !err; c++) {
-		err = r->addr ? rsock_chunk_register_user(ep, r, c) :
-				rsock_chunk_register_own(ep, r, c);
+		err = by_driver ? rsock_chunk_register_user(ep, r, c) :
+				  rsock_chunk_fast_reg(ep, r, c);
 		if (!err)
 			c->entry.sge.key = c->mr->rkey;
 	}
@@ -242,4 +292,10 @@ void rsock_region_unregister(struct rsock_region *r)
 		c->mr = NULL;
 	}
 	rsock_buf_unmap(&r->buf);
+	if (r->umem) {
+		kvfree(r->dma);
+		ib_umem_release(r->umem);
+		r->umem = NULL;
+	}
+	r->dma = NULL;
 }

@@ -16,6 +16,7 @@
 #include "wire.h"
 
 struct ib_mr;
+struct ib_umem;
 struct rsock_ep;
 
 /**
@@ -54,9 +55,11 @@ enum rsock_region_state {
  *	our own
  * @len: bytes
  * @buf: memory of our own (mmap), else empty
+ * @umem: user memory that we have pinned; NULL while the device's driver has
+ * @dma: where the device finds the pages of @buf or @umem
  * @offered: to the peer, which may write to it (PROT_WRITE)
  * @chunk_max: bytes of a chunk, a multiple of the page size
- * @nr: chunks
+ * @nr: chunks; none unless it is offered
  * @chunk: the chunks, by offset
  */
 struct rsock_region {
@@ -67,6 +70,8 @@ struct rsock_region {
 	u64 addr;
 	u64 len;
 	struct rsock_buf buf;
+	struct ib_umem *umem;
+	dma_addr_t *dma;
 	bool offered;
 	u64 chunk_max;
 	unsigned int nr;
