@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 
 export RSOCK_TEST_FAMILY=tcp
-for program in sock_api_test stream_test close_test poll_test opt_test; do
+for program in sock_api_test stream_test close_test poll_test opt_test zerocopy_test; do
 	run_check $program
 done
 check "conn_stress" "$PROGRAMS/conn_stress" -n 200 -m 500

@@ -9,6 +9,7 @@
  * arrived, or net.rsock.fin_timeout is over.
  */
 
+#include <linux/errqueue.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/sockios.h>
@@ -21,9 +22,11 @@
 
 #include "cm.h"
 #include "listen.h"
+#include "notes.h"
 #include "pernet.h"
 #include "rsock.h"
 #include "rx.h"
+#include "send.h"
 #include "trace.h"
 #include "tx.h"
 
@@ -112,8 +115,8 @@ static void rsock_writable(struct rsock_ep *ep)
 {
 	if (!rsock_attached(ep))
 		return;
-	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.queued);
-	/* Pairs with rsock_poll() and rsock_tx_wait(): flag, then look */
+	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.charged);
+	/* Pairs with rsock_poll() and rsock_send_wait(): flag, then look */
 	smp_mb();
 	ep->sk->sk_write_space(ep->sk);
 }
@@ -136,6 +139,12 @@ static void rsock_write_space(struct sock *sk)
 	if (wq && wq->fasync_list && !(sk->sk_shutdown & SEND_SHUTDOWN))
 		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
 	rcu_read_unlock();
+}
+
+static void rsock_noted(struct rsock_ep *ep)
+{
+	if (rsock_attached(ep))
+		sk_error_report(ep->sk);
 }
 
 static void rsock_tx_done(struct rsock_ep *ep)
@@ -211,6 +220,7 @@ static const struct rsock_ep_ops rsock_sk_ep_ops = {
 	.connected	= rsock_connected,
 	.readable	= rsock_readable,
 	.writable	= rsock_writable,
+	.noted		= rsock_noted,
 	.tx_done	= rsock_tx_done,
 	.closed		= rsock_closed,
 };
@@ -693,12 +703,48 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		cursor = RSOCK_TO_STREAM;
 	else
 		to = cursor;
-	ret = rsock_tx_sendmsg(sk, msg, to);
+	ret = rsock_send(sk, msg, to);
 	/* Unless it was set anew meanwhile */
 	if (cursor != RSOCK_TO_STREAM && cursor == rs->write_offset && ret > 0)
 		rs->write_offset += ret;
 	release_sock(sk);
 	return ret;
+}
+
+static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
+{
+	struct rsock_ep *ep = rsock_sk_ep_get(sk);
+	struct rsock_written written;
+	struct rsock_note note;
+	bool found;
+
+	if (!ep)
+		return -EAGAIN;
+	found = rsock_notes_get(ep, &note);
+	rsock_ep_put(ep);
+	if (!found)
+		return -EAGAIN;
+	written.offset = note.offset;
+	written.len = note.len;
+	put_cmsg(msg, SOL_RSOCK, RSOCK_CMSG_WRITTEN, sizeof(written), &written);
+	msg->msg_flags |= MSG_ERRQUEUE;
+	return 0;
+}
+
+/* What is told beside the data: pages are free (as with TCP), the peer wrote */
+static int rsock_recv_errqueue(struct sock *sk, struct msghdr *msg)
+{
+	bool v6 = rsock_sk(sk)->v6;
+	struct sk_buff *skb;
+
+	skb = sock_dequeue_err_skb(sk);
+	if (!skb)
+		return rsock_recv_note(sk, msg);
+	put_cmsg(msg, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVERR : IP_RECVERR,
+		 sizeof(SKB_EXT_ERR(skb)->ee), &SKB_EXT_ERR(skb)->ee);
+	msg->msg_flags |= MSG_ERRQUEUE;
+	consume_skb(skb);
+	return 0;
 }
 
 static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
@@ -707,11 +753,11 @@ static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	struct sock *sk = sock->sk;
 	int ret = -ENOTCONN;
 
+	msg->msg_namelen = 0;
 	if (flags & MSG_ERRQUEUE)
-		return -EAGAIN;
+		return rsock_recv_errqueue(sk, msg);
 	if (flags & MSG_OOB)
 		return -EINVAL;
-	msg->msg_namelen = 0;
 	lock_sock(sk);
 	if (rsock_sk(sk)->ep && sk->sk_state != TCP_LISTEN)
 		ret = rsock_rx_recvmsg(sk, msg, len, flags);
@@ -756,6 +802,8 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 		ep = READ_ONCE(rsock_sk(sk)->ep);
 		if (ep && rsock_rx_enough(ep, sock_rcvlowat(sk, 0, INT_MAX)))
 			mask |= EPOLLIN | EPOLLRDNORM;
+		if (ep && READ_ONCE(ep->rx.nr_notes))
+			mask |= EPOLLERR;
 		rcu_read_unlock();
 		if ((shut & SEND_SHUTDOWN) || sk_stream_is_writeable(sk)) {
 			mask |= EPOLLOUT | EPOLLWRNORM;
@@ -770,7 +818,8 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 				rsock_poll_flush(sk);
 		}
 	}
-	if (READ_ONCE(sk->sk_err))
+	if (READ_ONCE(sk->sk_err) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;
 }
@@ -949,7 +998,7 @@ static const struct proto_ops rsock_ops = {
 	.bind		= rsock_bind,
 	.connect	= rsock_stream_connect,
 	.socketpair	= sock_no_socketpair,
-	.accept		= inet_accept,
+	.accept		= rsock_inet_accept,
 	.getname	= rsock_getname,
 	.poll		= rsock_poll,
 	.ioctl		= rsock_ioctl,
@@ -977,6 +1026,7 @@ static int rsock_create(struct net *net, struct socket *sock, int protocol,
 	sock->ops = &rsock_ops;
 	sock->state = SS_UNCONNECTED;
 	sock_graft(sk, sock);
+	rsock_socket_init(sock);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <net/sock.h>
 
 #include "dev.h"
+#include "notes.h"
 #include "pernet.h"
 #include "trace.h"
 #include "tx.h"
@@ -92,7 +93,7 @@ void rsock_ep_put(struct rsock_ep *ep)
 {
 	if (!refcount_dec_and_test(&ep->ref))
 		return;
-	rsock_tx_purge(ep);
+	rsock_notes_free(ep);
 	rsock_targets_destroy(&ep->targets);
 	rsock_buf_free(&ep->buf);
 	kfree_rcu(ep, rcu);	/* rsock_poll() may still look at it */
@@ -409,7 +410,6 @@ static void rsock_ep_release(struct rsock_ep *ep)
 		ib_cq_pool_put(ep->cq, ep->nr_cqe);
 	if (!IS_ERR_OR_NULL(ep->mr))
 		ib_dereg_mr(ep->mr);
-	rsock_tx_purge(ep);
 	rsock_buf_unmap(&ep->buf);
 	if (ep->ctrl) {
 		ib_dma_unmap_single(ep->pd->device, ep->ctrl_dma,
@@ -480,6 +480,7 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 	err = rsock_ep_was_closed(ep) ? 0 : ep->err;
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
+	rsock_tx_purge(ep);
 
 	mutex_lock(&ep->id_mutex);
 	if (ep->id)

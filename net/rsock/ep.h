@@ -52,6 +52,7 @@
 
 struct rsock_dev;
 struct rsock_ep;
+struct rsock_notes;
 struct sock;
 
 /*
@@ -80,6 +81,7 @@ enum rsock_ep_state {
  * @connected: state is OPEN now. ep->lock is not held; any context but hardirq
  * @readable: bytes or the end of the stream arrived. ep->lock held, softirq
  * @writable: room to send. ep->lock held, softirq
+ * @noted: a note arrived. ep->lock held, softirq
  * @tx_done: all that was queued including the FIN is acknowledged. ep->lock
  *	held, softirq
  * @closed: the connection is gone, exactly once and as the last call; @err is
@@ -89,6 +91,7 @@ struct rsock_ep_ops {
 	void (*connected)(struct rsock_ep *ep);
 	void (*readable)(struct rsock_ep *ep);
 	void (*writable)(struct rsock_ep *ep);
+	void (*noted)(struct rsock_ep *ep);
 	void (*tx_done)(struct rsock_ep *ep);
 	void (*closed)(struct rsock_ep *ep, int err);
 };
@@ -130,14 +133,19 @@ struct rsock_tx {
 	struct list_head unsent;	/* struct rsock_txmsg */
 	struct list_head sent;		/* posted, not known complete */
 	u32 queued;			/* bytes in both */
+	u32 charged;			/* what they take of the send buffer */
+	u32 inplace;			/* messages in both whose pages somebody
+					 * waits for
+					 */
 	bool gathered;			/* the next message waited for others */
 	enum rsock_fin fin;		/* to be sent once unsent is empty */
 	enum rsock_fin fin_posted;
 	u32 fin_seq;			/* sq.posted after it */
+	u32 note;			/* entry for the next note */
 };
 
 /* Fragments of a message: scatter-gather entries of a work request */
-#define RSOCK_TX_FRAGS		8
+#define RSOCK_TX_FRAGS		16
 
 /*
  * The least that a device must offer: work requests in each queue of a QP, and
@@ -161,6 +169,7 @@ struct rsock_rx {
 	bool eof;			/* the peer sends no more */
 	bool disconnected;		/* and receives no more */
 	bool faulty;			/* broke the protocol: hear no more */
+	u16 nr_notes;			/* unread */
 	/* Slots of our iomap table for which REVOKED is to be sent */
 	DECLARE_BITMAP(acks, RSOCK_IOMAP_MAX);
 	u16 nr_acks;
@@ -199,6 +208,7 @@ struct rsock_ep {
 	struct rsock_tx tx;
 	struct rsock_rx rx;
 	struct rsock_io io;		/* what we mapped for the peer */
+	struct rsock_notes *notes;	/* NULL if none are wanted */
 	struct rsock_targets targets;	/* what the peer mapped for us */
 	struct rsock_conn peer;		/* constant once the state is OPEN */
 

@@ -64,6 +64,8 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 		sock_set_flag(sk, SOCK_LINGER);
 	if (sock_flag(lsk, SOCK_KEEPOPEN))
 		sock_set_flag(sk, SOCK_KEEPOPEN);
+	if (sock_flag(lsk, SOCK_ZEROCOPY))
+		sock_set_flag(sk, SOCK_ZEROCOPY);
 	rsock_set_state(sk, TCP_SYN_RECV);
 	return sk;
 }

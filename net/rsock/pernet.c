@@ -24,6 +24,7 @@ static const char * const rsock_mib_names[] = {
 	"Iomaps",
 	"UnmapsPlain",
 	"RevokeTimeouts",
+	"InPlace",
 	"WritesLost",
 	"AccessErrors",
 	NULL,		/* RSOCK_FAULT_NONE */
@@ -41,6 +42,7 @@ static const char * const rsock_mib_names[] = {
 	"FaultGrant",
 	"FaultIomap",
 	"FaultRevoked",
+	"FaultNote",
 };
 
 static_assert(ARRAY_SIZE(rsock_mib_names) == __RSOCK_MIB_MAX);
@@ -73,6 +75,14 @@ static const struct ctl_table rsock_sysctls[] = {
 		.extra1		= SYSCTL_ONE,
 		.extra2		= SYSCTL_INT_MAX,
 	},
+	{
+		.procname	= "inplace_min",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_INT_MAX,
+	},
 };
 
 static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
@@ -85,6 +95,7 @@ static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
 		return -ENOMEM;
 	memcpy(rn->table, rsock_sysctls, sizeof(rsock_sysctls));
 	rn->table[0].data = &rn->fin_timeout;
+	rn->table[1].data = &rn->inplace_min;
 	rn->sysctl = rsock_register_sysctl(net, "net/rsock", rn->table, n);
 	if (rn->sysctl)
 		return 0;
@@ -98,6 +109,7 @@ static int __net_init rsock_net_init(struct net *net)
 	int err = -ENOMEM;
 
 	rn->fin_timeout = 60;
+	rn->inplace_min = 128 * 1024;
 	rn->stats = alloc_percpu(struct rsock_stats);
 	if (!rn->stats)
 		return -ENOMEM;

@@ -21,6 +21,7 @@ enum rsock_mib {
 	RSOCK_MIB_IOMAPS,		/* mappings offered to a peer */
 	RSOCK_MIB_UNMAPSPLAIN,		/* taken back from one that cannot confirm */
 	RSOCK_MIB_REVOKETIMEOUTS,	/* peer did not confirm: reset */
+	RSOCK_MIB_INPLACE,		/* messages sent from the caller's pages */
 	RSOCK_MIB_WRITESLOST,		/* placements whose target was unmapped */
 	RSOCK_MIB_ACCESSERRORS,		/* peer wrote where it may not */
 	RSOCK_MIB_FAULTS,		/* + enum rsock_fault: protocol faults */
@@ -35,12 +36,15 @@ struct rsock_stats {
  * struct rsock_net - what each network namespace has
  * @stats: counters, per CPU
  * @fin_timeout: seconds that a closed socket is given (net.rsock.fin_timeout)
+ * @inplace_min: bytes from which on a blocking call sends in place
+ *	(net.rsock.inplace_min)
  * @sysctl: registered table
  * @table: this namespace's copy of it
  */
 struct rsock_net {
 	DEFINE_SNMP_STAT(struct rsock_stats, stats);
 	unsigned int fin_timeout;
+	unsigned int inplace_min;
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
 };

@@ -16,6 +16,7 @@
 
 #include <net/sock.h>
 
+#include "notes.h"
 #include "pernet.h"
 #include "rsock.h"
 #include "trace.h"
@@ -224,6 +225,8 @@ static int rsock_rx_message(struct rsock_ep *ep, struct ib_wc *wc)
 		return rsock_rx_data(ep, msg.value);
 	case RSOCK_OP_SGL:
 		return rsock_rx_credit(ep, &msg);
+	case RSOCK_OP_NOTE:
+		return rsock_notes_add(ep, msg.value);
 	case RSOCK_OP_IOMAP:
 		return rsock_rx_iomap(ep, msg.slot);
 	default:

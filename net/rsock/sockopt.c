@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options, as a table. SOL_SOCKET is served by the core; an option that is not
- * in the table is refused with ENOPROTOOPT.
+ * Options, as a table. SOL_SOCKET is served by the core, but for what it has
+ * only for families that it knows; an option of another level that is not in
+ * the table is refused with ENOPROTOOPT.
  */
 
 #include <linux/mm.h>
@@ -11,6 +12,7 @@
 
 #include <linux/rsock.h>
 
+#include "notes.h"
 #include "rsock.h"
 
 /* Widest queue that rsockets lets one ask for */
@@ -112,6 +114,21 @@ static int get_v6only(const struct rsock_sock *rs)
 	return rs->v6only;
 }
 
+static void set_zerocopy(struct rsock_sock *rs, int val)
+{
+	sock_valbool_flag(&rs->inet.sk, SOCK_ZEROCOPY, val);
+}
+
+static int get_zerocopy(const struct rsock_sock *rs)
+{
+	return sock_flag(&rs->inet.sk, SOCK_ZEROCOPY);
+}
+
+static int get_notify(const struct rsock_sock *rs)
+{
+	return rs->ep && READ_ONCE(rs->ep->notes);
+}
+
 static const struct rsock_opt rsock_opts[] = {
 	{ SOL_RSOCK, RDMA_SQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, true,
 	  set_sqsize, get_sqsize },
@@ -121,6 +138,9 @@ static const struct rsock_opt rsock_opts[] = {
 	  set_inline, get_inline },
 	{ SOL_RSOCK, RDMA_IOMAPSIZE, 0, RSOCK_IOMAP_MAX, true,
 	  set_iomapsize, get_iomapsize },
+	{ SOL_RSOCK, RSOCK_RECV_NOTIFY, 1, 1, false, NULL, get_notify },
+	{ SOL_RSOCK, RSOCK_ZEROCOPY, 0, 1, false, set_zerocopy, get_zerocopy },
+	{ SOL_SOCKET, SO_ZEROCOPY, 0, 1, false, set_zerocopy, get_zerocopy },
 	{ IPPROTO_TCP, TCP_NODELAY, INT_MIN, INT_MAX, false,
 	  set_nodelay, get_nodelay },
 	{ IPPROTO_TCP, TCP_MAXSEG, 0, 0, false, NULL, get_maxseg },
@@ -157,6 +177,31 @@ static int set_iomap(struct sock *sk, int optname, sockptr_t optval,
 		return -ENOTCONN;
 	err = optname == RSOCK_IOMAP ? rsock_iomap_add(ep, &m) :
 				       rsock_iomap_del(ep, &m);
+	rsock_ep_put(ep);
+	return err;
+}
+
+static int copy_int(int *val, sockptr_t optval, unsigned int optlen)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	return copy_from_sockptr(val, optval, sizeof(*val)) ? -EFAULT : 0;
+}
+
+static int set_notify(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	struct rsock_ep *ep;
+	int val, err;
+
+	err = copy_int(&val, optval, optlen);
+	if (err)
+		return err;
+	if (val != 1)
+		return -EINVAL;
+	ep = rsock_sk_ep_get(sk);
+	if (!ep)
+		return -ENOTCONN;
+	err = rsock_notes_want(ep);
 	rsock_ep_put(ep);
 	return err;
 }
@@ -223,8 +268,10 @@ int rsock_setsockopt(struct socket *sock, int level, int optname,
 {
 	const struct rsock_opt *opt = rsock_opt_find(level, optname);
 	struct sock *sk = sock->sk;
-	int val, err = 0;
+	int val, err;
 
+	if (level == SOL_SOCKET && !opt)
+		return sock_setsockopt(sock, level, optname, optval, optlen);
 	if (level == SOL_RSOCK) {
 		switch (optname) {
 		case RSOCK_IOMAP:
@@ -232,14 +279,15 @@ int rsock_setsockopt(struct socket *sock, int level, int optname,
 			return set_iomap(sk, optname, optval, optlen);
 		case RSOCK_WRITE_OFFSET:
 			return set_write_offset(sk, optval, optlen);
+		case RSOCK_RECV_NOTIFY:
+			return set_notify(sk, optval, optlen);
 		}
 	}
 	if (!opt || !opt->set)
 		return -ENOPROTOOPT;
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	err = copy_int(&val, optval, optlen);
+	if (err)
+		return err;
 	if (val < opt->min || val > opt->max)
 		return -EINVAL;
 	lock_sock(sk);

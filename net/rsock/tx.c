@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending the stream.
+ * The queue of what is to be sent.
  *
- * sendmsg() copies into page fragments, which are gathered into messages
- * (struct rsock_txmsg). A message is posted as one RDMA write with immediate,
- * or as several if the buffer that the peer granted ends within it, since each
- * grant has to be filled to its last byte. Pages are given back when the write
- * is known complete, that is, in the peer's memory.
+ * send.c gathers bytes in messages (struct rsock_txmsg). A message is posted as
+ * one RDMA write with immediate, or as several if the buffer that the peer
+ * granted ends within it, since each grant has to be filled to its last byte.
+ * Pages are given back when the write is known complete, that is, in the peer's
+ * memory.
  *
  * Who may push: whoever made something possible that was not before. The
- * sender after copying, a completion that freed slots, a credit or a grant
+ * sender after queueing, a completion that freed slots, a credit or a grant
  * that arrived. All under ep->lock, so that order is kept.
  *
  * Data that is placed (MSG_RIOWRITE) takes its turn in the same queue, but is
@@ -21,6 +21,7 @@
 
 #include "tx.h"
 
+#include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 
@@ -34,10 +35,37 @@
 
 static struct kmem_cache *rsock_txmsg_cache;
 
-static void rsock_txmsg_free(struct rsock_txmsg *m)
+/**
+ * rsock_txmsg_alloc() - an empty message
+ * @to: RSOCK_TO_STREAM, or the offset to place it at
+ * @uarg: to be told when it is done with, or NULL
+ * @gfp: how to allocate
+ *
+ * Return: the message, which is the caller's until it is queued, or NULL.
+ */
+struct rsock_txmsg *rsock_txmsg_alloc(s64 to, struct ubuf_info *uarg, gfp_t gfp)
+{
+	struct rsock_txmsg *m = kmem_cache_zalloc(rsock_txmsg_cache, gfp);
+
+	if (!m)
+		return NULL;
+	m->charge = sizeof(*m);
+	m->to = to;
+	m->uarg = uarg;
+	if (uarg)
+		net_zcopy_get(uarg);
+	return m;
+}
+
+/**
+ * rsock_txmsg_free() - free a message that is in no list and not mapped
+ * @m: message. Context: any
+ */
+void rsock_txmsg_free(struct rsock_txmsg *m)
 {
 	while (m->nr_frags)
 		put_page(m->frag[--m->nr_frags].page);
+	net_zcopy_put(m->uarg);
 	kmem_cache_free(rsock_txmsg_cache, m);
 }
 
@@ -88,18 +116,52 @@ unmap:
 	return -EIO;
 }
 
+/* A message is done with, one way or the other: to be freed by way of @done */
+static void rsock_txmsg_retire(struct rsock_ep *ep, struct rsock_txmsg *m,
+			       struct list_head *done)
+{
+	rsock_txmsg_unmap(ep, m);
+	ep->tx.queued -= m->len;
+	ep->tx.charged -= m->charge;
+	ep->tx.inplace -= !!m->uarg;
+	list_move_tail(&m->node, done);
+}
+
+/*
+ * Send no more of a message. What was posted of it may be on its way, so that
+ * its completion is to be seen. Returns how many bytes are not sent.
+ */
+static u32 rsock_txmsg_cut(struct rsock_ep *ep, struct rsock_txmsg *m,
+			   struct list_head *done)
+{
+	u32 rest = m->len - m->posted;
+
+	if (!m->posted) {
+		rsock_txmsg_retire(ep, m, done);
+		return rest;
+	}
+	m->len = m->posted;
+	m->end_seq = ep->sq.posted;
+	ep->tx.queued -= rest;
+	list_move_tail(&m->node, &ep->tx.sent);
+	return rest;
+}
+
 /**
  * rsock_tx_purge() - drop all that was not sent
- * @ep: endpoint that nobody else uses, its QP gone or never made
+ * @ep: endpoint in state DEAD
  */
 void rsock_tx_purge(struct rsock_ep *ep)
 {
-	struct rsock_txmsg *m;
+	struct rsock_txmsg *m, *next;
+	LIST_HEAD(done);
 
+	spin_lock_bh(&ep->lock);
 	list_splice_tail_init(&ep->tx.unsent, &ep->tx.sent);
-	list_for_each_entry(m, &ep->tx.sent, node)
-		rsock_txmsg_unmap(ep, m);
-	rsock_tx_free_list(&ep->tx.sent);
+	list_for_each_entry_safe(m, next, &ep->tx.sent, node)
+		rsock_txmsg_retire(ep, m, &done);
+	spin_unlock_bh(&ep->lock);
+	rsock_tx_free_list(&done);
 }
 
 /*
@@ -140,13 +202,63 @@ static bool rsock_tx_signal(const struct rsock_ep *ep, u32 frees)
 	       ep->sq.unsig_bytes + frees >= READ_ONCE(ep->sk->sk_sndbuf) / 4;
 }
 
-/* Where the next bytes of a message may be written, and how many of them */
-static u32 rsock_tx_room(struct rsock_ep *ep, const struct rsock_txmsg *m,
+/* Where the next note goes. Returns how long it may be, 0 if it has to wait. */
+static s64 rsock_tx_note_room(struct rsock_ep *ep, struct rsock_sge *to)
+{
+	u32 nr;
+
+	nr = rsock_targets_find(&ep->targets, RSOCK_NOTES_OFFSET, to) /
+	     RSOCK_NOTE_LEN;
+	if (!nr)
+		return -ENXIO;
+	if (ep->tx.note >= nr)
+		ep->tx.note = 0;
+	to->addr += ep->tx.note * RSOCK_NOTE_LEN;
+	return rsock_txwin_has_credit(&ep->tx.win) ? RSOCK_NOTE_LEN : 0;
+}
+
+/*
+ * Where the next bytes of a message may be written. Returns how many of them, 0
+ * if they have to wait, or -ENXIO if the peer does not want them any more.
+ */
+static s64 rsock_tx_room(struct rsock_ep *ep, const struct rsock_txmsg *m,
 			 struct rsock_sge *to)
 {
-	if (m->to == RSOCK_TO_STREAM)
+	s64 room;
+
+	switch (m->to) {
+	case RSOCK_TO_STREAM:
 		return rsock_txwin_room(&ep->tx.win);
-	return rsock_targets_find(&ep->targets, m->to + m->posted, to);
+	case RSOCK_TO_NOTES:
+		return rsock_tx_note_room(ep, to);
+	default:
+		room = rsock_targets_find(&ep->targets, m->to + m->posted, to);
+		return room ?: -ENXIO;
+	}
+}
+
+/* What the next @len bytes of a message are written as */
+static void rsock_tx_wr(struct rsock_ep *ep, const struct rsock_txmsg *m,
+			u32 len, struct rsock_sge *to, struct ib_rdma_wr *wr)
+{
+	u32 msg = 0;
+
+	wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	switch (m->to) {
+	case RSOCK_TO_STREAM:
+		msg = rsock_msg_encode(RSOCK_OP_DATA, len);
+		rsock_txwin_take(&ep->tx.win, len, to);
+		break;
+	case RSOCK_TO_NOTES:
+		msg = rsock_msg_encode(RSOCK_OP_NOTE, ep->tx.note++);
+		rsock_txwin_counted(&ep->tx.win);
+		break;
+	default:
+		wr->wr.opcode = IB_WR_RDMA_WRITE;
+	}
+	wr->wr.ex.imm_data = cpu_to_be32(msg);
+	wr->remote_addr = to->addr;
+	wr->rkey = to->key;
 }
 
 static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
@@ -157,20 +269,12 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 	u32 len, frees;
 
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
-	if (m->to == RSOCK_TO_STREAM) {
-		wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
-		wr.wr.ex.imm_data =
-			cpu_to_be32(rsock_msg_encode(RSOCK_OP_DATA, len));
-		rsock_txwin_take(&ep->tx.win, len, to);
-	} else {
-		wr.wr.opcode = IB_WR_RDMA_WRITE;
-	}
-	wr.remote_addr = to->addr;
-	wr.rkey = to->key;
+	rsock_tx_wr(ep, m, len, to, &wr);
 	m->posted += len;
 	/* A message is freed as a whole, when its last byte has arrived */
-	frees = m->posted == m->len ? m->len : 0;
-	rsock_sq_post(ep, &wr.wr, frees, rsock_tx_signal(ep, frees));
+	frees = m->posted == m->len ? m->charge : 0;
+	rsock_sq_post(ep, &wr.wr, frees,
+		      (frees && m->tell) || rsock_tx_signal(ep, frees));
 	ep->tx.gathered = false;
 	if (frees) {
 		m->end_seq = ep->sq.posted;
@@ -178,30 +282,28 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 	}
 }
 
-/*
- * The peer unmapped what this was for: it does not want the rest. What was
- * posted of it may be on its way, so that its completion is to be seen.
- */
+/* The peer unmapped what this was for: it does not want the rest */
 static void rsock_tx_lost(struct rsock_ep *ep, struct rsock_txmsg *m)
 {
+	LIST_HEAD(done);
+
 	RSOCK_INC_STATS(ep->net, RSOCK_MIB_WRITESLOST);
-	if (m->posted) {
-		m->end_seq = ep->sq.posted;
-		list_move_tail(&m->node, &ep->tx.sent);
-		return;
-	}
-	ep->tx.queued -= m->len;
-	list_del(&m->node);
-	rsock_txmsg_unmap(ep, m);
-	rsock_txmsg_free(m);
+	rsock_txmsg_cut(ep, m, &done);
+	rsock_tx_free_list(&done);
 	ep->ops->writable(ep);
+}
+
+/* May nothing be added to it any more? */
+static bool rsock_txmsg_is_closed(const struct rsock_txmsg *m)
+{
+	return m->mapped || m->uarg || m->to == RSOCK_TO_NOTES;
 }
 
 /* Should a message wait for more to be added to it? */
 static bool rsock_tx_gather(struct rsock_ep *ep, const struct rsock_txmsg *m)
 {
-	if (m->mapped || m->len >= RSOCK_TX_GATHER || ep->tx.fin ||
-	    ep->sq.nr_marks < RSOCK_TX_GATHER_MARKS)
+	if (rsock_txmsg_is_closed(m) || m->len >= RSOCK_TX_GATHER ||
+	    ep->tx.fin || ep->sq.nr_marks < RSOCK_TX_GATHER_MARKS)
 		return false;
 	ep->tx.gathered = true;
 	return true;
@@ -225,14 +327,14 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 	struct rsock_tx *tx = &ep->tx;
 	struct rsock_txmsg *m;
 	struct rsock_sge to;
-	u32 room;
+	s64 room;
 
 	if (!rsock_iomap_push(ep))
 		return;
 	while (ep->state == RSOCK_EP_OPEN && !list_empty(&tx->unsent)) {
 		m = list_first_entry(&tx->unsent, struct rsock_txmsg, node);
 		room = rsock_tx_room(ep, m, &to);
-		if (!room && m->to != RSOCK_TO_STREAM) {
+		if (room < 0) {
 			rsock_tx_lost(ep, m);
 			continue;
 		}
@@ -264,11 +366,13 @@ static void rsock_tx_flush(struct rsock_ep *ep)
 	rsock_sq_post(ep, &wr.wr, 0, true);
 }
 
-/* Does somebody wait for room to send? */
+/* Does somebody wait for room to send, or for pages to be free? */
 static bool rsock_tx_awaited(const struct rsock_ep *ep)
 {
 	const struct socket *sock = ep->sk->sk_socket;
 
+	if (ep->tx.inplace)
+		return true;
 	return rsock_sk(ep->sk)->ep == ep && sock &&
 	       test_bit(SOCK_NOSPACE, &sock->flags);
 }
@@ -297,20 +401,15 @@ void rsock_tx_complete(struct rsock_ep *ep, struct list_head *done)
 {
 	struct rsock_tx *tx = &ep->tx;
 	struct rsock_txmsg *m, *next;
-	u32 freed = 0;
 
 	lockdep_assert_held(&ep->lock);
 	list_for_each_entry_safe(m, next, &tx->sent, node) {
 		if ((s32)(ep->sq.done - m->end_seq) < 0)
 			break;
-		rsock_txmsg_unmap(ep, m);
-		freed += m->len;
-		list_move_tail(&m->node, done);
+		rsock_txmsg_retire(ep, m, done);
 	}
-	if (freed) {
-		tx->queued -= freed;
+	if (!list_empty(done))
 		ep->ops->writable(ep);
-	}
 	if (tx->fin_posted && tx->fin_posted == tx->fin &&
 	    (s32)(ep->sq.done - tx->fin_seq) >= 0)
 		ep->ops->tx_done(ep);
@@ -334,15 +433,38 @@ void rsock_tx_fin(struct rsock_ep *ep, enum rsock_fin fin)
 void rsock_tx_drop(struct rsock_ep *ep)
 {
 	struct rsock_txmsg *m, *next;
+	LIST_HEAD(done);
 
 	lockdep_assert_held(&ep->lock);
-	list_for_each_entry_safe(m, next, &ep->tx.unsent, node) {
-		if (m->mapped)
-			continue;
-		ep->tx.queued -= m->len;
-		list_del(&m->node);
-		rsock_txmsg_free(m);
-	}
+	list_for_each_entry_safe(m, next, &ep->tx.unsent, node)
+		if (!m->mapped)
+			rsock_txmsg_retire(ep, m, &done);
+	rsock_tx_free_list(&done);
+}
+
+/**
+ * rsock_tx_cancel() - call back what was not posted
+ * @ep: endpoint in any state
+ * @uarg: of whom
+ *
+ * Return: bytes that are not sent.
+ */
+size_t rsock_tx_cancel(struct rsock_ep *ep, const struct ubuf_info *uarg)
+{
+	struct rsock_txmsg *m, *next;
+	size_t rest = 0;
+	LIST_HEAD(done);
+
+	spin_lock_bh(&ep->lock);
+	list_for_each_entry_safe(m, next, &ep->tx.unsent, node)
+		if (m->uarg == uarg)
+			rest += rsock_txmsg_cut(ep, m, &done);
+	if (rest)
+		ep->ops->writable(ep);
+	rsock_tx_push(ep);
+	spin_unlock_bh(&ep->lock);
+	rsock_tx_free_list(&done);
+	return rest;
 }
 
 /**
@@ -384,7 +506,7 @@ static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
 	s64 end = m->to == RSOCK_TO_STREAM ? m->to : m->to + m->len;
 	const struct rsock_txfrag *last;
 
-	if (m->mapped || m->len >= RSOCK_TX_MSG_MAX || to != end)
+	if (rsock_txmsg_is_closed(m) || m->len >= RSOCK_TX_MSG_MAX || to != end)
 		return false;
 	*extends = false;
 	if (!m->nr_frags)
@@ -394,8 +516,16 @@ static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
 	return *extends || m->nr_frags < RSOCK_TX_FRAGS;
 }
 
-static void rsock_txmsg_add(struct rsock_txmsg *m, struct page *page, u32 off,
-			    u32 len, bool extends)
+/**
+ * rsock_txmsg_add() - add bytes to a message
+ * @m: message that has room for them
+ * @page: where they are; its reference goes to the message, unless @extends
+ * @off: first byte
+ * @len: bytes
+ * @extends: they lie behind the last fragment
+ */
+void rsock_txmsg_add(struct rsock_txmsg *m, struct page *page, u32 off,
+		     u32 len, bool extends)
 {
 	struct rsock_txfrag *f;
 
@@ -405,173 +535,110 @@ static void rsock_txmsg_add(struct rsock_txmsg *m, struct page *page, u32 off,
 		return;
 	}
 	f = &m->frag[m->nr_frags++];
-	get_page(page);
 	f->page = page;
 	f->off = off;
 	f->len = len;
 }
 
-/*
- * Queue bytes that lie in a page. Senders are serialised by lock_sock(), but
- * the last message may be posted any time that ep->lock is not held.
- */
-static int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off,
-			   u32 len, s64 to, bool push)
+/* A message has become longer, or was added to the queue. ep->lock held */
+static void rsock_tx_grown(struct rsock_ep *ep, u32 len, u32 charge, bool push)
 {
-	struct rsock_txmsg *m, *fresh = NULL;
-	bool extends = false;
-	int err = 0;
-
-again:
-	spin_lock_bh(&ep->lock);
-	if (ep->state != RSOCK_EP_OPEN || ep->tx.fin) {
-		err = -EPIPE;
-		goto unlock;
-	}
-	m = list_empty(&ep->tx.unsent) ? NULL :
-	    list_last_entry(&ep->tx.unsent, struct rsock_txmsg, node);
-	if (!m || !rsock_txmsg_takes(m, page, off, to, &extends)) {
-		if (!fresh) {
-			spin_unlock_bh(&ep->lock);
-			fresh = kmem_cache_zalloc(rsock_txmsg_cache,
-						  ep->sk->sk_allocation);
-			if (!fresh)
-				return -ENOMEM;
-			goto again;
-		}
-		m = fresh;
-		fresh = NULL;
-		extends = false;
-		m->to = to;
-		list_add_tail(&m->node, &ep->tx.unsent);
-	}
-	rsock_txmsg_add(m, page, off, len, extends);
 	ep->tx.queued += len;
-	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.queued);
-	if (push || m->len >= RSOCK_TX_MSG_MAX)
+	ep->tx.charged += charge;
+	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.charged);
+	if (push)
 		rsock_tx_push(ep);
-unlock:
-	spin_unlock_bh(&ep->lock);
-	if (fresh)
-		kmem_cache_free(rsock_txmsg_cache, fresh);
-	return err;
 }
 
-/*
- * Copy and queue a piece of what the caller wants to send: as much as one page
- * fragment, one message and the send buffer take. Returns its length.
- */
-static int rsock_tx_piece(struct sock *sk, struct rsock_ep *ep,
-			  struct msghdr *msg, s64 to)
+static bool rsock_tx_is_open(const struct rsock_ep *ep)
 {
-	struct page_frag *pfrag = sk_page_frag(sk);
-	size_t left = msg_data_left(msg);
-	size_t n, copied;
-	int err;
-
-	if (!sk_page_frag_refill(sk, pfrag))
-		return -ENOBUFS;
-	n = min3(left, (size_t)(pfrag->size - pfrag->offset),
-		 (size_t)max(sk->sk_sndbuf - READ_ONCE(sk->sk_wmem_queued), 1));
-	copied = copy_page_from_iter(pfrag->page, pfrag->offset, n,
-				     &msg->msg_iter);
-	if (!copied)
-		return -EFAULT;
-	err = rsock_tx_append(ep, pfrag->page, pfrag->offset, copied, to,
-			      copied == left);
-	if (err) {
-		iov_iter_revert(&msg->msg_iter, copied);
-		return err;
-	}
-	pfrag->offset += copied;
-	return copied;
-}
-
-/* @ep: the endpoint when the call began; the socket may have another by now */
-static bool rsock_tx_broken(const struct sock *sk, const struct rsock_ep *ep)
-{
-	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
-	       !ep || rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
-}
-
-/* Wait for room in the send buffer, or for the connection to be made */
-static int rsock_tx_wait(struct sock *sk, struct rsock_ep *ep, long *timeo)
-{
-	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	rsock_tx_kick(ep);
-	/* Pairs with rsock_writable(): the flag is set, look once more */
-	smp_mb__after_atomic();
-	if (sk_stream_memory_free(sk))
-		return 0;
-	return sk_stream_wait_memory(sk, timeo);
-}
-
-/* Has the peer mapped all of what is to be placed? */
-static bool rsock_tx_mapped(struct rsock_ep *ep, s64 to, size_t len)
-{
-	bool mapped;
-
-	if (to == RSOCK_TO_STREAM)
-		return true;
-	spin_lock_bh(&ep->lock);
-	mapped = rsock_targets_cover(&ep->targets, to, len);
-	spin_unlock_bh(&ep->lock);
-	return mapped;
+	lockdep_assert_held(&ep->lock);
+	return ep->state == RSOCK_EP_OPEN && !ep->tx.fin;
 }
 
 /**
- * rsock_tx_sendmsg() - send(2) and its kin
- * @sk: socket, locked
- * @msg: what to send; MSG_DONTWAIT, MSG_NOSIGNAL
- * @to: RSOCK_TO_STREAM, or the offset to place it at
+ * rsock_tx_add() - queue a message
+ * @ep: endpoint in any state
+ * @m: message; taken over if it is queued
+ * @push: send it now, if that is possible
  *
- * Return: bytes queued, or a negative errno if none were.
+ * Return: 0 or -EPIPE.
  */
-int rsock_tx_sendmsg(struct sock *sk, struct msghdr *msg, s64 to)
+int rsock_tx_add(struct rsock_ep *ep, struct rsock_txmsg *m, bool push)
 {
-	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	struct rsock_ep *ep;
-	int copied = 0, err = 0;
+	int err = -EPIPE;
 
-	if ((1 << sk->sk_state) & ~(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
-		err = sk_stream_wait_connect(sk, &timeo);
-		if (err)
-			goto out;
-	}
-	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-	err = -EPIPE;
-	ep = rsock_sk(sk)->ep;
-	if (rsock_tx_broken(sk, ep))
-		goto out;
-	err = -ENXIO;
-	if (!rsock_tx_mapped(ep, to, msg_data_left(msg)))
-		goto out;
-	err = 0;
-	rsock_ep_get(ep);
-	while (msg_data_left(msg)) {
-		if (!sk_stream_memory_free(sk)) {
-			err = rsock_tx_wait(sk, ep, &timeo);
-			if (err)
-				break;
-		}
-		err = -EPIPE;
-		if (rsock_tx_broken(sk, ep))
-			break;
-		err = rsock_tx_piece(sk, ep, msg, to);
-		if (err < 0)
-			break;
-		copied += err;
-		if (to != RSOCK_TO_STREAM)
-			to += err;
+	spin_lock_bh(&ep->lock);
+	if (rsock_tx_is_open(ep)) {
+		list_add_tail(&m->node, &ep->tx.unsent);
+		ep->tx.inplace += !!m->uarg;
+		rsock_tx_grown(ep, m->len, m->charge, push);
 		err = 0;
 	}
-	if (err && copied)
-		rsock_tx_kick(ep);
-	rsock_ep_put(ep);
-out:
-	if (copied)
-		return copied;
-	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
+	spin_unlock_bh(&ep->lock);
+	return err;
+}
+
+/* Add to the last message of the queue, if it takes it */
+static bool rsock_tx_extend(struct rsock_ep *ep, struct page *page, u32 off,
+			    u32 len, s64 to, bool push)
+{
+	struct rsock_txmsg *m;
+	bool extends;
+	u32 charge;
+
+	lockdep_assert_held(&ep->lock);
+	if (!rsock_tx_is_open(ep) || list_empty(&ep->tx.unsent))
+		return false;
+	m = list_last_entry(&ep->tx.unsent, struct rsock_txmsg, node);
+	if (!rsock_txmsg_takes(m, page, off, to, &extends))
+		return false;
+	if (!extends)
+		get_page(page);
+	rsock_txmsg_add(m, page, off, len, extends);
+	charge = m->charge;
+	m->charge = max(m->charge, m->len);
+	rsock_tx_grown(ep, len, m->charge - charge,
+		       push || m->len >= RSOCK_TX_MSG_MAX);
+	return true;
+}
+
+/**
+ * rsock_tx_append() - queue bytes that lie in a page
+ * @ep: endpoint in any state
+ * @page: its reference is the caller's; the queue takes its own
+ * @off: first byte
+ * @len: bytes
+ * @to: RSOCK_TO_STREAM, or the offset to place it at
+ * @push: send it now, if that is possible
+ *
+ * Senders are serialised by lock_sock(), but the last message may be posted any
+ * time that ep->lock is not held.
+ *
+ * Return: 0, -EPIPE or -ENOMEM.
+ */
+int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off, u32 len,
+		    s64 to, bool push)
+{
+	struct rsock_txmsg *m;
+	bool done;
+	int err;
+
+	spin_lock_bh(&ep->lock);
+	done = rsock_tx_extend(ep, page, off, len, to, push);
+	spin_unlock_bh(&ep->lock);
+	if (done)
+		return 0;
+	m = rsock_txmsg_alloc(to, NULL, ep->sk->sk_allocation);
+	if (!m)
+		return -ENOMEM;
+	get_page(page);
+	rsock_txmsg_add(m, page, off, len, false);
+	m->charge = max(m->charge, m->len);
+	err = rsock_tx_add(ep, m, push || len >= RSOCK_TX_MSG_MAX);
+	if (err)
+		rsock_txmsg_free(m);
+	return err;
 }
 
 int rsock_tx_init(void)

@@ -65,6 +65,15 @@ int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN])
 }
 
 /**
+ * rsock_txwin_has_credit() - may a message that takes a credit be sent?
+ * @w: window
+ */
+bool rsock_txwin_has_credit(const struct rsock_txwin *w)
+{
+	return w->seq != w->limit;
+}
+
+/**
  * rsock_txwin_counted() - take a credit for a message without stream bytes
  * @w: window
  *
@@ -72,7 +81,7 @@ int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN])
  */
 bool rsock_txwin_counted(struct rsock_txwin *w)
 {
-	if (w->seq == w->limit)
+	if (!rsock_txwin_has_credit(w))
 		return false;
 	w->seq++;
 	return true;
@@ -86,7 +95,7 @@ bool rsock_txwin_counted(struct rsock_txwin *w)
  */
 u32 rsock_txwin_room(const struct rsock_txwin *w)
 {
-	if (w->seq == w->limit || !w->nr_grants)
+	if (!rsock_txwin_has_credit(w) || !w->nr_grants)
 		return 0;
 	if (w->grants[0].len > RSOCK_MSG_VALUE_MAX)
 		return RSOCK_MSG_VALUE_MAX;
@@ -189,6 +198,24 @@ int rsock_rxwin_counted(struct rsock_rxwin *w)
 }
 
 /**
+ * rsock_rxwin_hold() - keep the credit of the message that was counted last
+ * @w: window
+ */
+void rsock_rxwin_hold(struct rsock_rxwin *w)
+{
+	w->held++;
+}
+
+/**
+ * rsock_rxwin_release() - the credit of one that was kept may be given back
+ * @w: window with w->held > 0
+ */
+void rsock_rxwin_release(struct rsock_rxwin *w)
+{
+	w->held--;
+}
+
+/**
  * rsock_rxwin_consume() - the reader is done with bytes
  * @w: window
  * @len: at most w->avail
@@ -247,11 +274,14 @@ u16 rsock_rxwin_grant(struct rsock_rxwin *w, u32 len)
  * rsock_rxwin_credit_due() - should the peer be told a new limit?
  * @w: window
  *
- * Half of the credits leaves the peer the other half to go on with.
+ * Half of the credits that are not kept leaves the peer the other half to go on
+ * with.
  */
 bool rsock_rxwin_credit_due(const struct rsock_rxwin *w)
 {
-	return (u16)(w->seq - w->told) >= (w->credits + 1) / 2;
+	u16 due = w->seq - w->held - w->told;
+
+	return due && due >= (w->credits - w->held + 1) / 2;
 }
 
 /**
@@ -260,6 +290,6 @@ bool rsock_rxwin_credit_due(const struct rsock_rxwin *w)
  */
 u16 rsock_rxwin_tell(struct rsock_rxwin *w)
 {
-	w->told = w->seq;
-	return (u16)(w->seq + w->credits);
+	w->told = w->seq - w->held;
+	return (u16)(w->told + w->credits);
 }

@@ -32,6 +32,7 @@ struct rsock_txwin {
 void rsock_txwin_init(struct rsock_txwin *w, const struct rsock_conn *peer);
 int rsock_txwin_credit(struct rsock_txwin *w, u16 limit);
 int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN]);
+bool rsock_txwin_has_credit(const struct rsock_txwin *w);
 bool rsock_txwin_counted(struct rsock_txwin *w);
 u32 rsock_txwin_room(const struct rsock_txwin *w);
 void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to);
@@ -49,7 +50,8 @@ void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to);
  * @grants: bytes still to come of each grant; [0] is filled first
  * @nr_grants: how many of them
  * @seq: messages arrived so far, modulo 2^16
- * @told: value of @seq when the limit was last told to the peer
+ * @held: of these, messages whose credit is not to be given back yet
+ * @told: @seq less @held when the limit was last told to the peer
  * @credits: messages that the peer may be ahead
  * @entry: entry of the peer's table that our next grant is written to
  * @peer_entries: size of the peer's table
@@ -62,6 +64,7 @@ struct rsock_rxwin {
 	u32 grants[RSOCK_SGL_ENTRIES];
 	u8 nr_grants;
 	u16 seq;
+	u16 held;
 	u16 told;
 	u16 credits;
 	u16 entry;
@@ -72,6 +75,8 @@ void rsock_rxwin_init(struct rsock_rxwin *w, u32 size, u32 first, u16 credits);
 void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer);
 int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset);
 int rsock_rxwin_counted(struct rsock_rxwin *w);
+void rsock_rxwin_hold(struct rsock_rxwin *w);
+void rsock_rxwin_release(struct rsock_rxwin *w);
 void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len);
 u32 rsock_rxwin_grantable(const struct rsock_rxwin *w, u32 *offset);
 u16 rsock_rxwin_grant(struct rsock_rxwin *w, u32 len);

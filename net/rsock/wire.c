@@ -217,6 +217,10 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 		/* rsockets adds two 16-bit numbers and may carry */
 		value &= 0xffff;
 		break;
+	case RSOCK_OP_NOTE:
+		if (byte_len != RSOCK_NOTE_LEN)
+			return RSOCK_FAULT_LENGTH;
+		break;
 	case RSOCK_OP_IOMAP:
 		if (byte_len != RSOCK_IOMAP_LEN)
 			return RSOCK_FAULT_LENGTH;
@@ -319,5 +323,41 @@ int rsock_iomap_decode(const u8 buf[RSOCK_IOMAP_LEN],
 	    rsock_sge_decode(buf + sizeof(d.offset), &d.sge))
 		return RSOCK_FAULT_IOMAP;
 	*e = d;
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_note_encode() - a note as the peer wants to find it
+ * @note: the note
+ * @swap: the peer's byte order is not ours
+ * @buf: written
+ */
+void rsock_note_encode(const struct rsock_note *note, bool swap,
+		       u8 buf[RSOCK_NOTE_LEN])
+{
+	u64 offset = swap ? swab64(note->offset) : note->offset;
+	u64 len = swap ? swab64(note->len) : note->len;
+
+	memcpy(buf, &offset, sizeof(offset));
+	memcpy(buf + 8, &len, sizeof(len));
+}
+
+/**
+ * rsock_note_decode() - read and check a note that the peer wrote
+ * @buf: a copy that the peer cannot change any more
+ * @note: filled on success. What it tells of is the peer's word only
+ *
+ * Return: 0 or RSOCK_FAULT_NOTE.
+ */
+int rsock_note_decode(const u8 buf[RSOCK_NOTE_LEN], struct rsock_note *note)
+{
+	struct rsock_note n;
+
+	memcpy(&n.offset, buf, sizeof(n.offset));
+	memcpy(&n.len, buf + 8, sizeof(n.len));
+	if (!n.len || n.offset >= RSOCK_NOTES_OFFSET ||
+	    n.len > RSOCK_NOTES_OFFSET - n.offset)
+		return RSOCK_FAULT_NOTE;
+	*note = n;
 	return RSOCK_FAULT_NONE;
 }

@@ -33,6 +33,7 @@ enum rsock_fault {
 	RSOCK_FAULT_GRANT,		/* third buffer granted while two are open */
 	RSOCK_FAULT_IOMAP,		/* iomap slot outside our table, or overflow */
 	RSOCK_FAULT_REVOKED,		/* acknowledges what was not asked */
+	RSOCK_FAULT_NOTE,		/* note not asked for, or of nothing */
 	__RSOCK_FAULT_MAX
 };
 
@@ -56,7 +57,8 @@ enum rsock_fault {
 
 /* Features: in force if both sides say them */
 #define RSOCK_FEAT_REVOKE	0x00000001	/* REVOKE and REVOKED are understood */
-#define RSOCK_FEATURES		RSOCK_FEAT_REVOKE	/* all that we say */
+#define RSOCK_FEAT_NOTE		0x00000002	/* NOTE is understood */
+#define RSOCK_FEATURES		(RSOCK_FEAT_REVOKE | RSOCK_FEAT_NOTE)
 
 /**
  * struct rsock_sge - a buffer at the peer, in host order
@@ -101,6 +103,7 @@ u16 rsock_scale_decode(u8 code);
 enum rsock_op {
 	RSOCK_OP_DATA	= 0,	/* value: bytes just written */
 	RSOCK_OP_SGL	= 4,	/* value: credit limit */
+	RSOCK_OP_NOTE	= 5,	/* ours; value: entry of the notes just written */
 	RSOCK_OP_IOMAP	= 6,	/* value: slot just written */
 	RSOCK_OP_CTRL	= 7,	/* value: enum rsock_ctrl */
 };
@@ -122,7 +125,8 @@ enum rsock_ctrl {
 /**
  * struct rsock_msg - a decoded message
  * @op: enum rsock_op
- * @value: its meaning depends on @op; validated against the written length
+ * @value: its meaning depends on @op; validated against the written length, but
+ *	for RSOCK_OP_NOTE not against the number of entries
  * @sge: RSOCK_OP_SGL only: a buffer was written along with the credit
  * @slot: of our iomap table, for RSOCK_OP_IOMAP and RSOCK_CTRL_REVOKE; of the
  *	peer's, and not validated, for RSOCK_CTRL_REVOKED; else 0
@@ -158,5 +162,28 @@ void rsock_iomap_encode(const struct rsock_iomap_entry *e, bool swap,
 			u8 buf[RSOCK_IOMAP_LEN]);
 int rsock_iomap_decode(const u8 buf[RSOCK_IOMAP_LEN],
 		       struct rsock_iomap_entry *e);
+
+/*
+ * Notes. One who wants to be told of each write to its mappings maps memory for
+ * this at an offset that no program can map, as many entries as it grants
+ * messages. They are written in turn, each with an RSOCK_OP_NOTE that takes a
+ * credit, behind the write that it tells of.
+ */
+#define RSOCK_NOTES_OFFSET	0x8000000000000000ULL
+#define RSOCK_NOTE_LEN		16	/* bytes of a note on the wire */
+
+/**
+ * struct rsock_note - what a write covered
+ * @offset: of its first byte
+ * @len: bytes
+ */
+struct rsock_note {
+	u64 offset;
+	u64 len;
+};
+
+void rsock_note_encode(const struct rsock_note *note, bool swap,
+		       u8 buf[RSOCK_NOTE_LEN]);
+int rsock_note_decode(const u8 buf[RSOCK_NOTE_LEN], struct rsock_note *note);
 
 #endif /* _RSOCK_WIRE_H */

@@ -78,10 +78,21 @@ enum {
  * RSOCK_WRITE_OFFSET (__s64): unless it is -1 (default), everything that is
  *	sent is placed at this offset of the peer's, which advances by what was
  *	sent: for calls that have no control messages.
+ * RSOCK_RECV_NOTIFY (int, 1): from here on, until the connection ends, each
+ *	call by which the peer writes to our mappings is told of when what it
+ *	wrote is there: poll(2) says POLLERR, and recvmsg(2) with MSG_ERRQUEUE
+ *	returns a control message of level SOL_RSOCK and type RSOCK_CMSG_WRITTEN
+ *	(struct rsock_written). None is lost: the peer waits, also with its
+ *	stream, when as many are unread as RDMA_RQSIZE grants messages. ENOTCONN
+ *	without a connection; EOPNOTSUPP with a peer that is not AF_RSOCK.
+ * RSOCK_ZEROCOPY (int, 0 or 1): the same as SO_ZEROCOPY of SOL_SOCKET, which
+ *	kernels before 6.7 have only for families that they know.
  */
 #define RSOCK_IOMAP		64
 #define RSOCK_IOUNMAP		65
 #define RSOCK_WRITE_OFFSET	66
+#define RSOCK_RECV_NOTIFY	67
+#define RSOCK_ZEROCOPY		68
 
 /**
  * struct rsock_iomap - memory mapped for direct placement
@@ -119,5 +130,17 @@ struct rsock_iomap {
  */
 #define MSG_RIOWRITE		0x10000000
 #define RSOCK_CMSG_OFFSET	1
+
+/**
+ * struct rsock_written - what the peer placed (RSOCK_CMSG_WRITTEN)
+ * @offset: of the first byte, in the mappings of the one who is told
+ * @len: bytes
+ */
+struct rsock_written {
+	__aligned_u64 offset;
+	__aligned_u64 len;
+};
+
+#define RSOCK_CMSG_WRITTEN	2
 
 #endif /* _UAPI_LINUX_RSOCK_H */

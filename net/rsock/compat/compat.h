@@ -18,6 +18,7 @@
 #ifndef __RSOCK_PURE__
 #include <linux/mm.h>
 #include <linux/net.h>
+#include <net/inet_common.h>
 #include <net/sock.h>
 #include <net/net_namespace.h>
 #include <linux/sysctl.h>
@@ -47,11 +48,52 @@ static struct sock *name(struct sock *sk, struct proto_accept_arg *arg)	\
 }
 #endif
 
+/* What the core must know of each of our sockets */
+static inline void rsock_socket_init(struct socket *sock)
+{
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+#ifdef SOCK_CUSTOM_SOCKOPT
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+#endif
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+static inline int rsock_inet_accept(struct socket *sock, struct socket *newsock,
+				    int flags, bool kern)
+{
+	rsock_socket_init(newsock);
+	return inet_accept(sock, newsock, flags, kern);
+}
+#else
+static inline int rsock_inet_accept(struct socket *sock, struct socket *newsock,
+				    struct proto_accept_arg *arg)
+{
+	rsock_socket_init(newsock);
+	return inet_accept(sock, newsock, arg);
+}
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags |= flags;
 }
+#endif
+
+#ifndef MSG_SPLICE_PAGES
+#define MSG_SPLICE_PAGES	0	/* splice() copied */
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+/* there was only this one */
+struct ubuf_info_ops {
+	void (*complete)(struct sk_buff *skb, struct ubuf_info *ubuf,
+			 bool success);
+};
+
+#define rsock_ubuf_ops(ubuf, ops)	((ubuf)->callback = (ops)->complete)
+#else
+#define rsock_ubuf_ops(ubuf, o)		((ubuf)->ops = (o))
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Notes of what the peer placed, for one who asked to be told. See wire.h.
+ *
+ * The peer writes them to a region of ours, and each is copied from there when
+ * its message arrives. It keeps the credit of the message until it is read, so
+ * that there are never more of them than credits, and none is lost.
+ */
+
+#include "notes.h"
+
+#include <linux/slab.h>
+
+#include "ep.h"
+#include "region.h"
+
+/**
+ * struct rsock_notes - those that arrived: as many as ep->rx says. ep->lock
+ * @region: where the peer writes them, a reference is held; NULL until it can
+ * @head: of @ring, the next to be read
+ * @size: of @ring, the credits that we grant
+ * @ring: the notes
+ */
+struct rsock_notes {
+	struct rsock_region *region;
+	u16 head;
+	u16 size;
+	struct rsock_note ring[];
+};
+
+static bool rsock_notes_install(struct rsock_ep *ep, struct rsock_notes *notes)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->lock);
+	ok = !ep->notes;
+	if (ok)
+		ep->notes = notes;
+	spin_unlock_bh(&ep->lock);
+	return ok;
+}
+
+static void rsock_notes_remove(struct rsock_ep *ep)
+{
+	struct rsock_notes *notes;
+
+	spin_lock_bh(&ep->lock);
+	notes = ep->notes;
+	ep->notes = NULL;
+	spin_unlock_bh(&ep->lock);
+	if (notes && notes->region)
+		rsock_region_put(notes->region);
+	kvfree(notes);
+}
+
+/**
+ * rsock_notes_want() - ask the peer for notes, until the end of the connection
+ * @ep: endpoint in any state
+ *
+ * Context: process; sleeps.
+ *
+ * Return: 0, -ENOTCONN, -EOPNOTSUPP if the peer does not know them, -ENOMEM.
+ */
+int rsock_notes_want(struct rsock_ep *ep)
+{
+	u16 size = ep->rx.win.credits;
+	struct rsock_notes *notes;
+	int err;
+
+	if (!rsock_ep_is_open(ep))
+		return -ENOTCONN;
+	if (!(ep->features & RSOCK_FEAT_NOTE))
+		return -EOPNOTSUPP;
+	notes = kvzalloc(struct_size(notes, ring, size), GFP_KERNEL_ACCOUNT);
+	if (!notes)
+		return -ENOMEM;
+	notes->size = size;
+	if (!rsock_notes_install(ep, notes)) {
+		kvfree(notes);
+		return 0;
+	}
+	err = rsock_iomap_add_own(ep, RSOCK_NOTES_OFFSET,
+				  PAGE_ALIGN(size * RSOCK_NOTE_LEN),
+				  &notes->region);
+	if (err)
+		rsock_notes_remove(ep);
+	return err;
+}
+
+/**
+ * rsock_notes_free() - forget all
+ * @ep: endpoint that nobody else uses
+ */
+void rsock_notes_free(struct rsock_ep *ep)
+{
+	rsock_notes_remove(ep);
+}
+
+static int rsock_notes_read(const struct rsock_notes *notes, u32 entry,
+			    struct rsock_note *note)
+{
+	u8 raw[RSOCK_NOTE_LEN];
+
+	if (entry >= notes->region->len / RSOCK_NOTE_LEN)
+		return RSOCK_FAULT_NOTE;
+	rsock_buf_snapshot(&notes->region->buf, entry * RSOCK_NOTE_LEN,
+			   sizeof(raw), raw);
+	return rsock_note_decode(raw, note);
+}
+
+/**
+ * rsock_notes_add() - a note arrived
+ * @ep: endpoint, ep->lock held
+ * @entry: of the region, as the peer says
+ *
+ * Return: 0 or a fault.
+ */
+int rsock_notes_add(struct rsock_ep *ep, u32 entry)
+{
+	struct rsock_notes *notes = ep->notes;
+	unsigned int tail;
+	int fault;
+
+	lockdep_assert_held(&ep->lock);
+	if (!notes || !notes->region ||
+	    notes->region->state != RSOCK_REGION_LIVE)
+		return RSOCK_FAULT_NOTE;
+	fault = rsock_rxwin_counted(&ep->rx.win);
+	if (fault)
+		return fault;
+	tail = (notes->head + ep->rx.nr_notes) % notes->size;
+	fault = rsock_notes_read(notes, entry, &notes->ring[tail]);
+	if (fault)
+		return fault;
+	WRITE_ONCE(ep->rx.nr_notes, ep->rx.nr_notes + 1);
+	rsock_rxwin_hold(&ep->rx.win);
+	ep->ops->noted(ep);
+	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_notes_get() - read a note
+ * @ep: endpoint in any state
+ * @note: set to the oldest
+ *
+ * Return: false if there is none.
+ */
+bool rsock_notes_get(struct rsock_ep *ep, struct rsock_note *note)
+{
+	struct rsock_notes *notes;
+	bool found;
+
+	spin_lock_bh(&ep->lock);
+	notes = ep->notes;
+	found = ep->rx.nr_notes;
+	if (found) {
+		*note = notes->ring[notes->head];
+		notes->head = (notes->head + 1) % notes->size;
+		WRITE_ONCE(ep->rx.nr_notes, ep->rx.nr_notes - 1);
+		rsock_rxwin_release(&ep->rx.win);
+		rsock_rx_update(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+	return found;
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending: from the caller's memory to the queue of tx.c.
+ *
+ * Most of what is sent is copied into page fragments, as much as the send
+ * buffer takes, and the call returns. Data is sent in place, from the pages
+ * that it lies in,
+ *
+ *  - with MSG_ZEROCOPY: the call returns, and the error queue tells when the
+ *    pages may be used again;
+ *  - with MSG_SPLICE_PAGES: they are given away;
+ *  - in a blocking call with as much as net.rsock.inplace_min: the call returns
+ *    when they are free again. What would fit into the send buffer is copied,
+ *    since TCP does not wait for that either; but not what is placed, which the
+ *    peer's program need not read.
+ */
+
+#include "send.h"
+
+#include <linux/completion.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/skbuff.h>
+#include <net/sock.h>
+
+#include "iomap.h"
+#include "pernet.h"
+#include "rsock.h"
+#include "tx.h"
+
+/**
+ * struct rsock_send - a call that sends
+ * @msg: what to send; MSG_DONTWAIT, MSG_NOSIGNAL, MSG_ZEROCOPY
+ * @to: RSOCK_TO_STREAM, or the offset to place the next byte at
+ * @uarg: to be told when pages are free again, or NULL
+ * @inplace: send from the pages, do not copy
+ * @free_of_charge: pages do not count against the send buffer
+ * @timeo: how long it may still wait
+ * @queued: bytes so far
+ */
+struct rsock_send {
+	struct msghdr *msg;
+	s64 to;
+	struct ubuf_info *uarg;
+	bool inplace;
+	bool free_of_charge;
+	long timeo;
+	int queued;
+};
+
+/* Copy as much as a page fragment and the send buffer take. Returns how much. */
+static int rsock_send_copy(struct sock *sk, struct rsock_ep *ep,
+			   struct rsock_send *s, size_t left)
+{
+	struct iov_iter *from = &s->msg->msg_iter;
+	struct page_frag *pfrag = sk_page_frag(sk);
+	size_t n, copied;
+	int err;
+
+	if (!sk_page_frag_refill(sk, pfrag))
+		return -ENOBUFS;
+	n = min3(left, (size_t)(pfrag->size - pfrag->offset),
+		 (size_t)max(sk->sk_sndbuf - READ_ONCE(sk->sk_wmem_queued), 1));
+	copied = copy_page_from_iter(pfrag->page, pfrag->offset, n, from);
+	if (!copied)
+		return -EFAULT;
+	err = rsock_tx_append(ep, pfrag->page, pfrag->offset, copied, s->to,
+			      copied == left);
+	if (err) {
+		iov_iter_revert(from, copied);
+		return err;
+	}
+	pfrag->offset += copied;
+	return copied;
+}
+
+/* Takes over a reference to @page. One is enough for all of a compound page. */
+static void rsock_txmsg_add_page(struct rsock_txmsg *m, struct page *page,
+				 u32 off, u32 len)
+{
+	struct page *head = compound_head(page);
+	struct rsock_txfrag *last = m->frag + m->nr_frags - 1;
+	bool extends;
+
+	off += (page_to_pfn(page) - page_to_pfn(head)) << PAGE_SHIFT;
+	extends = m->nr_frags && last->page == head &&
+		  last->off + last->len == off;
+	rsock_txmsg_add(m, head, off, len, extends);
+	if (extends)
+		put_page(head);
+}
+
+/* Fill a message from up to @len bytes of pages that are @from's */
+static int rsock_txmsg_fill(struct rsock_txmsg *m, struct iov_iter *from,
+			    size_t len)
+{
+	struct page *pages[RSOCK_TX_FRAGS];
+	size_t off, n;
+	ssize_t got;
+	int i;
+
+	while (m->len < len && m->nr_frags < RSOCK_TX_FRAGS) {
+		got = iov_iter_get_pages2(from, pages, len - m->len,
+					  RSOCK_TX_FRAGS - m->nr_frags, &off);
+		if (got <= 0)
+			return m->len ? 0 : got ?: -EFAULT;
+		for (i = 0; got; i++, got -= n, off = 0) {
+			n = min_t(size_t, got, PAGE_SIZE - off);
+			rsock_txmsg_add_page(m, pages[i], off, n);
+		}
+	}
+	return 0;
+}
+
+/* Queue pages, as many as a message takes. Returns how many bytes. */
+static int rsock_send_pages(struct sock *sk, struct rsock_ep *ep,
+			    struct rsock_send *s, size_t left)
+{
+	struct iov_iter *from = &s->msg->msg_iter;
+	struct rsock_txmsg *m;
+	u32 len;
+	int err;
+
+	m = rsock_txmsg_alloc(s->to, s->uarg, sk->sk_allocation);
+	if (!m)
+		return -ENOMEM;
+	err = rsock_txmsg_fill(m, from, min_t(size_t, left, RSOCK_TX_MSG_MAX));
+	len = m->len;
+	if (!s->free_of_charge)
+		m->charge = max(m->charge, len);
+	m->tell = len == left;
+	if (!err)
+		err = rsock_tx_add(ep, m, true);
+	if (err) {
+		iov_iter_revert(from, len);
+		rsock_txmsg_free(m);
+		return err;
+	}
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_INPLACE);
+	return len;
+}
+
+/* @ep: the endpoint when the call began; the socket may have another by now */
+static bool rsock_send_broken(const struct sock *sk, const struct rsock_ep *ep)
+{
+	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+	       !ep || rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
+}
+
+/* Wait for room in the send buffer */
+static int rsock_send_wait(struct sock *sk, struct rsock_ep *ep, long *timeo)
+{
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	rsock_tx_kick(ep);
+	/* Pairs with rsock_writable(): the flag is set, look once more */
+	smp_mb__after_atomic();
+	if (sk_stream_memory_free(sk))
+		return 0;
+	return sk_stream_wait_memory(sk, timeo);
+}
+
+/* Queue the next @left bytes. Returns 0 or why it could not queue all. */
+static int rsock_send_queue(struct sock *sk, struct rsock_ep *ep,
+			    struct rsock_send *s, size_t left)
+{
+	int n, err;
+
+	while (left) {
+		if (!sk_stream_memory_free(sk)) {
+			err = rsock_send_wait(sk, ep, &s->timeo);
+			if (err)
+				return err;
+		}
+		if (rsock_send_broken(sk, ep))
+			return -EPIPE;
+		n = s->inplace ? rsock_send_pages(sk, ep, s, left) :
+				 rsock_send_copy(sk, ep, s, left);
+		if (n < 0)
+			return n;
+		left -= n;
+		s->queued += n;
+		if (s->to != RSOCK_TO_STREAM)
+			s->to += n;
+	}
+	return 0;
+}
+
+/* In place, and wait */
+
+/**
+ * struct rsock_send_waiter - one who waits for its pages
+ * @ubuf: counts what holds them
+ * @free: nothing does
+ */
+struct rsock_send_waiter {
+	struct ubuf_info ubuf;
+	struct completion free;
+};
+
+static void rsock_pages_put(struct sk_buff *skb, struct ubuf_info *ubuf,
+			    bool success)
+{
+	struct rsock_send_waiter *w = container_of(ubuf,
+						   struct rsock_send_waiter,
+						   ubuf);
+
+	if (refcount_dec_and_test(&ubuf->refcnt))
+		complete(&w->free);
+}
+
+static const struct ubuf_info_ops rsock_waiter_ops = {
+	.complete = rsock_pages_put,
+};
+
+/*
+ * Wait until no page is in use. One who cannot wait any longer calls back what
+ * was not posted. What was must arrive soon, or it is taken away from the
+ * device by force.
+ */
+static int rsock_send_drain(struct rsock_ep *ep, struct rsock_send *s,
+			    struct rsock_send_waiter *w, int err)
+{
+	size_t rest;
+	long left;
+
+	net_zcopy_put(&w->ubuf);
+	left = wait_for_completion_interruptible_timeout(&w->free,
+							 err ? 0 : s->timeo);
+	if (left > 0) {
+		s->timeo = left;
+		return err;
+	}
+	rest = rsock_tx_cancel(ep, &w->ubuf);
+	iov_iter_revert(&s->msg->msg_iter, rest);
+	s->queued -= rest;
+	if (!wait_for_completion_timeout(&w->free, RSOCK_IOMAP_TIMEOUT)) {
+		rsock_ep_kill(ep, ETIMEDOUT);
+		wait_for_completion(&w->free);
+	}
+	return err ?: left ? sock_intr_errno(s->timeo) : -EAGAIN;
+}
+
+/* How much of what there is to send is to be sent in place, and waited for */
+static size_t rsock_send_inplace_len(const struct sock *sk,
+				     const struct rsock_send *s)
+{
+	const struct iov_iter *from = &s->msg->msg_iter;
+	size_t len = iov_iter_count(from);
+
+	if (!s->timeo || s->inplace || !user_backed_iter(from) ||
+	    len < READ_ONCE(rsock_net(sock_net(sk))->inplace_min) ||
+	    len / PAGE_SIZE < from->nr_segs)
+		return 0;
+	if (s->to == RSOCK_TO_STREAM)
+		len -= min_t(size_t, len, READ_ONCE(sk->sk_sndbuf));
+	return len;
+}
+
+static int rsock_send_inplace(struct sock *sk, struct rsock_ep *ep,
+			      struct rsock_send *s, size_t len)
+{
+	struct rsock_send_waiter w;
+	int err;
+
+	rsock_ubuf_ops(&w.ubuf, &rsock_waiter_ops);
+	refcount_set(&w.ubuf.refcnt, 1);
+	w.ubuf.flags = 0;
+	init_completion(&w.free);
+	s->uarg = &w.ubuf;
+	s->inplace = true;
+	err = rsock_send_queue(sk, ep, s, len);
+	s->uarg = NULL;
+	s->inplace = false;
+	release_sock(sk);
+	err = rsock_send_drain(ep, s, &w, err);
+	lock_sock(sk);
+	return err;
+}
+
+/* MSG_ZEROCOPY, MSG_SPLICE_PAGES */
+
+static int rsock_send_begin(struct sock *sk, struct rsock_send *s)
+{
+	struct msghdr *msg = s->msg;
+	struct iov_iter *from = &msg->msg_iter;
+
+	if (!iov_iter_count(from))
+		return 0;
+	if (msg->msg_flags & MSG_SPLICE_PAGES) {
+		s->inplace = iov_iter_is_bvec(from);
+		return 0;
+	}
+	if (!(msg->msg_flags & MSG_ZEROCOPY))
+		return 0;
+	if (msg->msg_ubuf) {
+		s->uarg = msg->msg_ubuf;
+		net_zcopy_get(s->uarg);
+	} else if (sock_flag(sk, SOCK_ZEROCOPY)) {
+		s->uarg = msg_zerocopy_realloc(sk, iov_iter_count(from), NULL);
+		if (!s->uarg)
+			return -ENOBUFS;
+	}
+	/* The pages are the caller's, and count against its memlock limit */
+	s->inplace = s->uarg && (user_backed_iter(from) ||
+				 iov_iter_is_bvec(from));
+	s->free_of_charge = s->inplace;
+	return 0;
+}
+
+static void rsock_send_end(struct rsock_send *s)
+{
+	if (s->queued)
+		net_zcopy_put(s->uarg);
+	else
+		net_zcopy_put_abort(s->uarg, true);
+}
+
+/* Has the peer mapped all of what is to be placed? */
+static bool rsock_send_mapped(struct rsock_ep *ep, s64 to, size_t len)
+{
+	bool mapped;
+
+	if (to == RSOCK_TO_STREAM)
+		return true;
+	spin_lock_bh(&ep->lock);
+	mapped = rsock_targets_cover(&ep->targets, to, len);
+	spin_unlock_bh(&ep->lock);
+	return mapped;
+}
+
+static int rsock_send_note(struct sock *sk, struct rsock_ep *ep,
+			   const struct rsock_note *note)
+{
+	struct page_frag *pfrag = sk_page_frag(sk);
+	struct rsock_txmsg *m;
+	int err;
+
+	if (!sk_page_frag_refill(sk, pfrag))
+		return -ENOBUFS;
+	m = rsock_txmsg_alloc(RSOCK_TO_NOTES, NULL, sk->sk_allocation);
+	if (!m)
+		return -ENOMEM;
+	rsock_note_encode(note, ep->swap,
+			  page_address(pfrag->page) + pfrag->offset);
+	get_page(pfrag->page);
+	rsock_txmsg_add(m, pfrag->page, pfrag->offset, RSOCK_NOTE_LEN, false);
+	pfrag->offset += RSOCK_NOTE_LEN;
+	err = rsock_tx_add(ep, m, true);
+	if (err)
+		rsock_txmsg_free(m);
+	return err;
+}
+
+/*
+ * Have a note follow what was placed, if the peer wants to be told. If it cannot
+ * be told, better an end than a receiver that waits.
+ */
+static void rsock_send_placed(struct sock *sk, struct rsock_ep *ep, s64 to,
+			      int len)
+{
+	struct rsock_note note = { .offset = to, .len = len };
+	int err;
+
+	if (!(ep->features & RSOCK_FEAT_NOTE) || !len ||
+	    to == RSOCK_TO_STREAM ||
+	    !rsock_send_mapped(ep, RSOCK_NOTES_OFFSET, RSOCK_NOTE_LEN))
+		return;
+	err = rsock_send_note(sk, ep, &note);
+	if (err)
+		rsock_ep_kill(ep, -err);
+}
+
+static int __rsock_send(struct sock *sk, struct rsock_ep *ep,
+			struct rsock_send *s)
+{
+	size_t len;
+	int err;
+
+	err = rsock_send_begin(sk, s);
+	if (err)
+		return err;
+	len = rsock_send_inplace_len(sk, s);
+	if (len)
+		err = rsock_send_inplace(sk, ep, s, len);
+	if (!err)
+		err = rsock_send_queue(sk, ep, s, msg_data_left(s->msg));
+	if (err && s->queued)
+		rsock_tx_kick(ep);
+	rsock_send_end(s);
+	return err;
+}
+
+/**
+ * rsock_send() - send(2) and its kin
+ * @sk: socket, locked
+ * @msg: what to send; MSG_DONTWAIT, MSG_NOSIGNAL, MSG_ZEROCOPY
+ * @to: RSOCK_TO_STREAM, or the offset to place it at
+ *
+ * Return: bytes queued, or a negative errno if none were.
+ */
+int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
+{
+	struct rsock_send s = {
+		.msg = msg,
+		.to = to,
+		.timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT),
+	};
+	struct rsock_ep *ep;
+	int err;
+
+	if ((1 << sk->sk_state) & ~(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) {
+		err = sk_stream_wait_connect(sk, &s.timeo);
+		if (err)
+			goto out;
+	}
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	err = -EPIPE;
+	ep = rsock_sk(sk)->ep;
+	if (rsock_send_broken(sk, ep))
+		goto out;
+	err = -ENXIO;
+	if (!rsock_send_mapped(ep, to, msg_data_left(msg)))
+		goto out;
+	rsock_ep_get(ep);
+	err = __rsock_send(sk, ep, &s);
+	rsock_send_placed(sk, ep, to, s.queued);
+	rsock_ep_put(ep);
+out:
+	if (s.queued)
+		return s.queued;
+	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
+}
