@@ -11,103 +11,7 @@
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 
-#include "../tools/librsock/rsock.h"
-#include "util.h"
-
-#define PAGE		4096UL
-#define FREE_OFFSET	(-1)
-
-/* --- help --------------------------------------------------------------------- */
-
-static void *memory(size_t len)
-{
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(p != MAP_FAILED, "mmap of %zu: %s", len, err_name(errno));
-	return p;
-}
-
-static ssize_t place(int fd, const void *buf, size_t len, off_t offset, int flags)
-{
-	return riowrite(fd, buf, len, offset, flags);
-}
-
-static void place_all(int fd, const void *buf, size_t len, off_t offset)
-{
-	size_t done = 0;
-
-	while (done < len)
-		done += MUST(place(fd, buf + done, len - done, offset + done, 0));
-}
-
-struct probe {
-	int fd;
-	off_t offset;
-	bool mapped;
-};
-
-/* A write of nothing would say nothing: one byte, of which the target knows. */
-static bool has_become(void *arg)
-{
-	struct probe *p = arg;
-	ssize_t n = place(p->fd, "", 1, p->offset, 0);
-
-	CHECK(n == 1 || (n < 0 && errno == ENXIO), "%zd %s", n, err_name(errno));
-	return (n == 1) == p->mapped;
-}
-
-/* The peer's mapping gets known here, or unknown, without any message. */
-static void wait_mapped(int fd, off_t offset, bool mapped)
-{
-	struct probe p = { fd, offset, mapped };
-
-	CHECK(eventually(has_become, &p), "offset %jd is still %smapped", (intmax_t)offset,
-	      mapped ? "un" : "");
-}
-
-/* One byte each way: what was mapped or placed before is known or there. */
-static void sync_to(int from, int to)
-{
-	char b = 's';
-
-	MUST_BE(send(from, &b, 1, 0), 1);
-	recv_all(to, &b, 1);
-	CHECK(b == 's', "%#x", b);
-}
-
-static size_t list(int fd, struct rsock_iomap *m, size_t max)
-{
-	socklen_t len = max * sizeof(*m);
-
-	MUST(getsockopt(fd, SOL_RSOCK, RSOCK_IOMAP, m, &len));
-	CHECK(len % sizeof(*m) == 0, "%u", len);
-	return len / sizeof(*m);
-}
-
-static long pinned_kb(void)
-{
-	char line[256];
-	long kb = -1;
-	FILE *f = fopen("/proc/self/status", "r");
-
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmPin: %ld", &kb) == 1)
-			break;
-	fclose(f);
-	CHECK(kb >= 0, "no VmPin");
-	return kb;
-}
-
-static bool nothing_pinned(void *arg)
-{
-	(void)arg;
-	return !pinned_kb();
-}
-
-static void must_unpin(void)
-{
-	CHECK(eventually(nothing_pinned, NULL), "%ld KiB are pinned", pinned_kb());
-}
+#include "iomap_util.h"
 
 /* --- placing -------------------------------------------------------------------- */
 
@@ -138,7 +42,7 @@ START_TEST(lands)
 {
 	size_t skip = place_rows[_i].skip, len = place_rows[_i].len;
 	size_t at = place_rows[_i].at, count = place_rows[_i].count;
-	size_t whole = skip + len + PAGE, i;
+	size_t whole = skip + len + PAGE;
 	struct pair p = open_pair(IPV4);
 	unsigned char *mem = memory(whole), *buf = malloc(count);
 	off_t offset;
@@ -152,9 +56,8 @@ START_TEST(lands)
 	place_all(p.c, buf, count, offset + at);
 	sync_to(p.c, p.s);
 	pattern_check(mem + skip + at, count, _i, 0);
-	for (i = 0; i < whole; i++)
-		if (i < skip + at || i >= skip + at + count)
-			CHECK(mem[i] == 0xa5, "byte %zu of %zu is %#x", i, whole, mem[i]);
+	must_be_all(mem, skip + at, 0xa5);
+	must_be_all(mem + skip + at + count, whole - skip - at - count, 0xa5);
 	expect_alive(p.c, p.s);
 	MUST(riounmap(p.s, mem + skip, len));
 	close_pair(&p);
@@ -264,15 +167,13 @@ START_TEST(cursor)
 	struct pair p = open_pair(IPV4);
 	size_t len = 200000, done;
 	char *mem = memory(len), *buf = malloc(len);
-	__s64 at = 1000, got;
-	socklen_t size = sizeof(got);
+	__s64 at = -2;
 	FILE *f = tmpfile();
 
 	MUST(riomap(p.s, mem, len, PROT_WRITE, 0, 1000));
 	sync_to(p.s, p.c);
-	MUST(getsockopt(p.c, SOL_RSOCK, RSOCK_WRITE_OFFSET, &got, &size));
-	MUST_BE(got, -1);
-	MUST(setsockopt(p.c, SOL_RSOCK, RSOCK_WRITE_OFFSET, &at, sizeof(at)));
+	MUST_BE(get_cursor(p.c), -1);
+	set_cursor(p.c, 1000);
 	pattern_fill(buf, len, 9, 0);
 	MUST_BE(fwrite(buf, 1, len, f), len);
 	MUST_BE(fflush(f), 0);
@@ -281,14 +182,11 @@ START_TEST(cursor)
 	MUST(lseek(fileno(f), 50000, SEEK_SET));
 	while (done < len)
 		done += MUST(sendfile(p.c, fileno(f), NULL, len - done));
-	MUST(getsockopt(p.c, SOL_RSOCK, RSOCK_WRITE_OFFSET, &got, &size));
-	MUST_BE(got, 1000 + len);
+	MUST_BE(get_cursor(p.c), 1000 + len);
 	MUST_FAIL(write(p.c, buf, 1), ENXIO);
-	at = -1;
-	MUST(setsockopt(p.c, SOL_RSOCK, RSOCK_WRITE_OFFSET, &at, sizeof(at)));
+	set_cursor(p.c, -1);
 	sync_to(p.c, p.s);
 	pattern_check(mem, len, 9, 0);
-	at = -2;
 	MUST_FAIL(setsockopt(p.c, SOL_RSOCK, RSOCK_WRITE_OFFSET, &at, sizeof(at)), EINVAL);
 	fclose(f);
 	expect_alive(p.c, p.s);
@@ -451,7 +349,7 @@ START_TEST(map_error)
 			map_rows[_i].offset);
 	if (!map_rows[_i].err) {
 		MUST(offset);
-		MUST_BE(list(p.s, &m, 1), 1);
+		MUST_BE(list_maps(p.s, &m, 1), 1);
 		CHECK(m.addr == (uintptr_t)mem && m.len == map_rows[_i].len &&
 		      m.offset == offset && m.prot == (unsigned int)map_rows[_i].prot,
 		      "%#llx %llu %lld %u", m.addr, m.len, m.offset, m.prot);
@@ -462,7 +360,7 @@ START_TEST(map_error)
 		CHECK(offset == -1 && errno == map_rows[_i].err, "%jd, %s, expected %s",
 		      (intmax_t)offset, err_name(errno), err_name(map_rows[_i].err));
 	}
-	MUST_BE(list(p.s, NULL, 0), 0);
+	MUST_BE(list_maps(p.s, NULL, 0), 0);
 	must_unpin();
 	mem = memory(PAGE);
 	MUST_BE(riomap(p.s, mem, PAGE, PROT_WRITE, 0, 0), 0);
@@ -486,7 +384,7 @@ START_TEST(map_arguments)
 	MUST_FAIL(setsockopt(p.s, SOL_RSOCK, RSOCK_IOMAP, &m, sizeof(m)), EFAULT);
 	m.result_ptr = (uintptr_t)ro;
 	MUST_FAIL(setsockopt(p.s, SOL_RSOCK, RSOCK_IOMAP, &m, sizeof(m)), EFAULT);
-	MUST_BE(list(p.s, NULL, 0), 0);
+	MUST_BE(list_maps(p.s, NULL, 0), 0);
 	must_unpin();
 	m.result_ptr = 0;
 	m.offset = 4096;
@@ -525,7 +423,7 @@ START_TEST(overlap)
 				  EEXIST);
 		}
 	}
-	MUST_BE(list(p.s, m, 9), n);
+	MUST_BE(list_maps(p.s, m, 9), n);
 	for (i = 1; i < n; i++)
 		CHECK(m[i - 1].offset + (off_t)m[i - 1].len <= m[i].offset, "%zu", i);
 	/* A free one is none of these */
@@ -549,7 +447,7 @@ START_TEST(list_room)
 	len = 3 * sizeof(m[0]) - 1;
 	MUST_FAIL(getsockopt(p.s, SOL_RSOCK, RSOCK_IOMAP, m, &len), ENOSPC);
 	MUST_BE(len, 3 * sizeof(m[0]));
-	MUST_BE(list(p.s, m, 4), 3);
+	MUST_BE(list_maps(p.s, m, 4), 3);
 	MUST_BE(m[0].len, 10);
 	MUST_BE(m[1].len, 20);
 	MUST_BE(m[2].len, 30);
@@ -624,28 +522,13 @@ START_TEST(write_error)
 	memcpy(control + CMSG_SPACE(8), control, CMSG_SPACE(8));
 	MUST_FAIL(sendmsg(p.c, &msg, MSG_RIOWRITE), EINVAL);
 	sync_to(p.c, p.s);
-	for (size_t i = 0; i < 2 * PAGE; i++)
-		CHECK((unsigned char)mem[i] == 0xa5, "byte %zu is %#x", i, mem[i]);
+	must_be_all(mem, 2 * PAGE, 0xa5);
 	expect_alive(p.c, p.s);
 	close_pair(&p);
 }
 END_TEST
 
 /* --- limits ------------------------------------------------------------------------- */
-
-static struct pair pair_with_table(int size)
-{
-	struct pair p;
-	struct addr where;
-	int listener = open_listener(IPV4, 1, &where);
-
-	p.c = open_socket(IPV4, 0);
-	set_int(p.c, SOL_RSOCK, RDMA_IOMAPSIZE, size);
-	MUST(connect(p.c, &where.sa, where.len));
-	p.s = accept_one(listener);
-	close(listener);
-	return p;
-}
 
 static const struct { int asked, has; } table_rows[] = {
 	{ 0, 0 }, { 1, 1 }, { 2, 2 }, { 127, 127 }, { 128, 128 }, { 129, 128 }, { 255, 128 },
@@ -878,7 +761,7 @@ START_TEST(fork_with_maps)
 	if (!pid) {
 		struct rsock_iomap m;
 
-		MUST_BE(list(p.s, &m, 1), 1);
+		MUST_BE(list_maps(p.s, &m, 1), 1);
 		close(p.s);
 		_exit(0);
 	}
@@ -918,14 +801,6 @@ END_TEST
 
 /* --- mmap() of the socket ---------------------------------------------------------------- */
 
-static char *map_socket(int fd, size_t len, off_t offset)
-{
-	char *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-
-	CHECK(p != MAP_FAILED, "mmap of %zu at %jd: %s", len, (intmax_t)offset, err_name(errno));
-	return p;
-}
-
 static const struct { size_t len; off_t offset; } mmap_rows[] = {
 	{ PAGE, 0 }, { PAGE, PAGE }, { 5 * PAGE, 1L << 40 }, { 2 * MB, 0 }, { 5 * MB + PAGE, PAGE },
 	{ 64 * KB, 0x7fffffffffff0000 - PAGE },
@@ -933,18 +808,17 @@ static const struct { size_t len; off_t offset; } mmap_rows[] = {
 
 START_TEST(mmap_lands)
 {
-	size_t len = mmap_rows[_i].len, i;
+	size_t len = mmap_rows[_i].len;
 	off_t offset = mmap_rows[_i].offset;
 	struct pair p = open_pair(IPV4);
 	char *mem = map_socket(p.s, len, offset), *buf = malloc(len);
 	struct rsock_iomap m;
 
-	MUST_BE(list(p.s, &m, 1), 1);
+	MUST_BE(list_maps(p.s, &m, 1), 1);
 	CHECK(!m.addr && m.len == len && m.offset == offset && m.prot == PROT_WRITE,
 	      "%#llx %llu %lld %u", m.addr, m.len, m.offset, m.prot);
 	MUST_BE(pinned_kb(), 0);
-	for (i = 0; i < len; i++)
-		CHECK(!mem[i], "byte %zu is %#x", i, mem[i]);
+	must_be_all(mem, len, 0);
 	wait_mapped(p.c, offset, true);
 	wait_mapped(p.c, offset + len - 1, true);
 	pattern_fill(buf, len, 1, 0);
@@ -958,7 +832,7 @@ START_TEST(mmap_lands)
 	pattern_check(buf, 1000, 1, 100);
 	MUST(munmap(mem, len));
 	wait_mapped(p.c, offset, false);
-	MUST_BE(list(p.s, NULL, 0), 0);
+	MUST_BE(list_maps(p.s, NULL, 0), 0);
 	expect_alive(p.c, p.s);
 	close_pair(&p);
 }
@@ -982,7 +856,7 @@ START_TEST(mmap_error)
 	/* More than one memory region of the device, and a table with one slot */
 	NO_MMAP(p.s, 8 * MB, MAP_SHARED, 0, ENOMEM);
 	NO_MMAP(p.s, 1UL << 40, MAP_SHARED, 0, ENOMEM);
-	MUST_BE(list(p.s, NULL, 0), 0);
+	MUST_BE(list_maps(p.s, NULL, 0), 0);
 	mem = map_socket(p.s, 2 * PAGE, PAGE);
 	NO_MMAP(p.s, PAGE, MAP_SHARED, 0, ENOMEM);
 	NO_MMAP(p.s, PAGE, MAP_SHARED, 2 * PAGE, EEXIST);
