@@ -31,11 +31,6 @@ meet() { # SERVER-KIND CLIENT-KIND SERVER CLIENT
 	result $status "$3: $1 server, $2 client"
 }
 
-stat_of() { # NAME
-	awk -v name="$1" '/^Rsock: A/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
-		/^Rsock: [0-9]/ { print $at }' /proc/net/rsock_stat
-}
-
 load_rsock
 topo_wire 9000
 sock_env

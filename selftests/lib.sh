@@ -204,6 +204,12 @@ load_rsock() {
 	export FAMILY
 }
 
+# A counter of /proc/net/rsock_stat
+stat_of() { # NAME
+	awk -v name="$1" '/^Rsock: A/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
+		/^Rsock: [0-9]/ { print $at }' /proc/net/rsock_stat
+}
+
 rsock_unused() {
 	[ "$(cat /sys/module/rsock/refcnt)" = 0 ]
 }
