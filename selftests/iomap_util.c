@@ -113,6 +113,25 @@ void sync_to(int from, int to)
 
 /* --- placing ------------------------------------------------------------------ */
 
+void init_placement(struct placement *m, const void *buf, size_t len, off_t offset)
+{
+	__u64 to = offset;
+
+	m->iov = (struct iovec){ (void *)buf, len };
+	m->msg = (struct msghdr){
+		.msg_iov = &m->iov,
+		.msg_iovlen = 1,
+		.msg_control = &m->control,
+		.msg_controllen = sizeof(m->control.buf),
+	};
+	m->control.cmsg = (struct cmsghdr){
+		.cmsg_level = SOL_RSOCK,
+		.cmsg_type = RSOCK_CMSG_OFFSET,
+		.cmsg_len = CMSG_LEN(sizeof(to)),
+	};
+	memcpy(CMSG_DATA(&m->control.cmsg), &to, sizeof(to));
+}
+
 ssize_t place(int fd, const void *buf, size_t len, off_t offset, int flags)
 {
 	return riowrite(fd, buf, len, offset, flags);

@@ -34,6 +34,17 @@ void sync_to(int from, int to);
 
 /* --- placing -------------------------------------------------------------- */
 
+/* A message that is to be placed, for sendmsg() with MSG_RIOWRITE. */
+struct placement {
+	struct msghdr msg;
+	struct iovec iov;
+	union {
+		char buf[CMSG_SPACE(sizeof(__u64))];
+		struct cmsghdr cmsg;
+	} control;
+};
+
+void init_placement(struct placement *m, const void *buf, size_t len, off_t offset);
 ssize_t place(int fd, const void *buf, size_t len, off_t offset, int flags);
 void place_all(int fd, const void *buf, size_t len, off_t offset);
 void set_cursor(int fd, off_t at);	/* -1: none */
