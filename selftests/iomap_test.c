@@ -136,25 +136,84 @@ START_TEST(adjacent)
 }
 END_TEST
 
+/* A call that is longer than each of them, and than the send buffer. */
+START_TEST(adjacent_large)
+{
+	static const size_t len[] = { 300001, 400003, 5 * PAGE + 399990 };
+	struct pair p = open_pair(IPV4);
+	size_t at = 7, whole = 0, done = 0, from, n, i;
+	char *mem[3], *buf = malloc(1 * MB);
+
+	for (i = 0; i < 3; whole += len[i++]) {
+		mem[i] = memory(len[i] + 2 * i + 1) + 2 * i + 1;
+		MUST_BE(riomap(p.s, mem[i], len[i], PROT_WRITE, 0, 1000 + whole), 1000 + whole);
+	}
+	CHECK(whole > at + 1 * MB, "%zu", whole);
+	sync_to(p.s, p.c);
+	pattern_fill(buf, 1 * MB, 8, 0);
+	MUST_BE(place(p.c, buf, 1 * MB, 1000 + at, 0), 1 * MB);
+	sync_to(p.c, p.s);
+	must_be_all(mem[0], at, 0);
+	for (i = 0; i < 3; done += n, i++) {
+		from = i ? 0 : at;
+		n = len[i] - from < 1 * MB - done ? len[i] - from : 1 * MB - done;
+		pattern_check(mem[i] + from, n, 8, done);
+	}
+	must_be_all(mem[2] + len[2] - (whole - at - 1 * MB), whole - at - 1 * MB, 0);
+	expect_alive(p.c, p.s);
+	close_pair(&p);
+}
+END_TEST
+
+/* Off the last of them, before the first, over a gap: nothing is written. */
+START_TEST(adjacent_end)
+{
+	struct pair p = open_pair(IPV4);
+	size_t part = 100000, i;
+	char *mem = memory(3 * part), *buf = malloc(1 * MB);
+
+	for (i = 0; i < 3; i++)
+		MUST_BE(riomap(p.s, mem + i * part, part, PROT_WRITE, 0, PAGE + i * part),
+			PAGE + i * part);
+	sync_to(p.s, p.c);
+	memset(buf, 1, 1 * MB);
+	MUST_FAIL(place(p.c, buf, 3 * part + 1, PAGE, 0), ENXIO);
+	MUST_FAIL(place(p.c, buf, 1 * MB, PAGE + 3, 0), ENXIO);
+	MUST_FAIL(place(p.c, buf, part + 2, PAGE + 2 * part - 1, 0), ENXIO);
+	MUST_FAIL(place(p.c, buf, 3 * part + 1, PAGE - 1, 0), ENXIO);
+	MUST(riounmap(p.s, mem + part, part));
+	MUST_FAIL(place(p.c, buf, 3 * part, PAGE, 0), ENXIO);
+	MUST_FAIL(place(p.c, buf, 2, PAGE + part - 1, 0), ENXIO);
+	MUST_FAIL(place(p.c, buf, 2, PAGE + 2 * part - 1, 0), ENXIO);
+	sync_to(p.c, p.s);
+	must_be_all(mem, 3 * part, 0);
+	/* The gap is filled again, from another piece of memory */
+	MUST_BE(riomap(p.s, memory(part), part, PROT_WRITE, 0, PAGE + part), PAGE + part);
+	sync_to(p.s, p.c);
+	MUST_BE(place(p.c, buf, 3 * part, PAGE, 0), 3 * part);
+	sync_to(p.c, p.s);
+	must_be_all(mem, part, 1);
+	must_be_all(mem + part, part, 0);
+	must_be_all(mem + 2 * part, part, 1);
+	close_pair(&p);
+	must_unpin();
+}
+END_TEST
+
 START_TEST(vectors)
 {
 	struct pair p = open_pair(IPV4);
 	char *mem = memory(PAGE), buf[1000];
-	__u64 offset = 24;
-	char control[CMSG_SPACE(sizeof(offset))] = {};
 	struct iovec iov[] = { { buf, 1 }, { buf + 1, 0 }, { buf + 1, 900 }, { buf + 901, 99 } };
-	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 4,
-		.msg_control = control, .msg_controllen = sizeof(control) };
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+	struct placement m;
 
 	MUST(riomap(p.s, mem, PAGE, PROT_WRITE, 0, 0));
 	sync_to(p.s, p.c);
-	cmsg->cmsg_level = SOL_RSOCK;
-	cmsg->cmsg_type = RSOCK_CMSG_OFFSET;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(offset));
-	memcpy(CMSG_DATA(cmsg), &offset, sizeof(offset));
+	init_placement(&m, buf, sizeof(buf), 24);
+	m.msg.msg_iov = iov;
+	m.msg.msg_iovlen = 4;
 	pattern_fill(buf, sizeof(buf), 3, 0);
-	MUST_BE(sendmsg(p.c, &msg, MSG_RIOWRITE), sizeof(buf));
+	MUST_BE(sendmsg(p.c, &m.msg, MSG_RIOWRITE), sizeof(buf));
 	sync_to(p.c, p.s);
 	pattern_check(mem + 24, sizeof(buf), 3, 0);
 	close_pair(&p);
@@ -838,6 +897,57 @@ START_TEST(mmap_lands)
 }
 END_TEST
 
+/* Over each end of a memory region, of which the device needs several. */
+START_TEST(mmap_regions)
+{
+	struct pair p = open_pair(IPV4);
+	size_t len = 9 * MB + PAGE, at;
+	char *mem = map_socket(p.s, len, PAGE), buf[10001];
+
+	wait_mapped(p.c, PAGE + len - 1, true);
+	for (at = 1 * MB; at < len; at += 1 * MB) {
+		size_t from = at - 5001, n = len - from < sizeof(buf) ? len - from : sizeof(buf);
+
+		pattern_fill(buf, n, 4, from);
+		MUST_BE(place(p.c, buf, n, PAGE + from, 0), n);
+		sync_to(p.c, p.s);
+		pattern_check(mem + from, n, 4, from);
+		must_be_all(mem + from - 5000, 5000, 0);
+	}
+	MUST(munmap(mem, len));
+	wait_mapped(p.c, PAGE, false);
+	wait_mapped(p.c, PAGE + len - 1, false);
+	expect_alive(p.c, p.s);
+	close_pair(&p);
+}
+END_TEST
+
+/* Each takes a slot of the peer's table, and gives it back. */
+START_TEST(mmap_slots)
+{
+	struct pair p = pair_with_table(13);
+	size_t len = 5 * MB, round, n, before = 0;
+	char *mem[13];
+
+	for (round = 0; round < 3; round++) {
+		for (n = 0; n < ARRAY_SIZE(mem); n++) {
+			mem[n] = mmap(NULL, len, PROT_READ, MAP_SHARED, p.s, n * len);
+			if (mem[n] == MAP_FAILED)
+				break;
+		}
+		CHECK(n > 0 && n < ARRAY_SIZE(mem) && errno == ENOMEM, "%zu, %s", n,
+		      err_name(errno));
+		CHECK(!round || n == before, "%zu, %zu the round before", n, before);
+		before = n;
+		while (n--)
+			MUST(munmap(mem[n], len));
+		MUST_BE(list_maps(p.s, NULL, 0), 0);
+	}
+	expect_alive(p.c, p.s);
+	close_pair(&p);
+}
+END_TEST
+
 START_TEST(mmap_error)
 {
 	int rw = PROT_READ | PROT_WRITE, fd = open_socket(IPV4, 0);
@@ -1023,6 +1133,8 @@ int main(void)
 	tcase_add_test(tc, in_order);
 	tcase_add_test(tc, both_ways);
 	tcase_add_test(tc, adjacent);
+	tcase_add_test(tc, adjacent_large);
+	tcase_add_test(tc, adjacent_end);
 	tcase_add_test(tc, vectors);
 	tcase_add_test(tc, cursor);
 	tcase_add_test(tc, nonblocking);
@@ -1051,6 +1163,8 @@ int main(void)
 
 	tc = add_case(suite, "mmap", full_run() ? 1000 : 60);
 	tcase_add_loop_test(tc, mmap_lands, 0, ARRAY_SIZE(mmap_rows));
+	tcase_add_test(tc, mmap_regions);
+	tcase_add_test(tc, mmap_slots);
 	tcase_add_test(tc, mmap_error);
 	tcase_add_test(tc, mmap_then_close);
 	tcase_add_test(tc, mmap_in_parts);
