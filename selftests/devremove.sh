@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A device goes away under sockets that are in use: the removal ends soon,
-# every call that blocks returns, the sockets live on as sockets, and new
-# connections work once there is a device again.
+# every call that blocks returns, mappings are undone, the sockets live on as
+# sockets, and new connections work once there is a device again.
 #
 # Guest: m=1536 t=600
 # Kernels: all
@@ -17,25 +17,41 @@
 LIMIT=60
 is_debug && LIMIT=180
 
-# removal NAME COMMAND...: under sockets whose calls block.
-removal() {
-	local name=$1 ready=$OUT/ready pid status
+# hold PROGRAM [OPTIONS]: it makes a file when all is held, which is added
+declare -A HOLDER
+hold() {
+	local name=$1
 	shift
-	rm -f "$ready"
-	background timeout $((LIMIT * 3)) "$PROGRAMS/conn_stress" --hold "${HELD:-18}" \
-		--ready "$ready" >"$OUT/hold.log" 2>&1
-	pid=$!
-	if ! busywait $LIMIT test -e "$ready"; then
-		note "$(cat "$OUT/hold.log")"
-		stop $pid
+	rm -f "$OUT/$name.ready"
+	background timeout $((LIMIT * 3)) "$PROGRAMS/$name" "$@" "$OUT/$name.ready" \
+		>"$OUT/$name.log" 2>&1
+	HOLDER[$name]=$!
+	busywait $LIMIT test -e "$OUT/$name.ready" && return
+	note "$(cat "$OUT/$name.log")"
+	stop "${HOLDER[$name]}"
+	return 1
+}
+
+# held PROGRAM RESULT: it ends, and well
+held() {
+	local status
+	wait "${HOLDER[$1]}"
+	status=$?
+	note "$(sort "$OUT/$1.log" | uniq -c)"
+	result $status "$2"
+}
+
+# removal NAME COMMAND...: under sockets whose calls block, and mappings.
+removal() {
+	local name=$1
+	shift
+	hold conn_stress --hold "${HELD:-18}" --ready && hold iomap_hold || {
 		not_ok "$name: sockets are held"
 		return
-	fi
+	}
 	check "$name: in bounded time" timeout $LIMIT "$@"
-	wait $pid
-	status=$?
-	note "$(sort "$OUT/hold.log" | uniq -c)"
-	result $status "$name: every call returns"
+	held conn_stress "$name: every call returns"
+	held iomap_hold "$name: mappings are gone, and memory is not"
 }
 
 works() {
