@@ -4,11 +4,14 @@
  */
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "iomap_util.h"
@@ -630,6 +633,24 @@ START_TEST(table_size)
 }
 END_TEST
 
+/* What the peer is not told of takes no slot of its table, but has a limit. */
+START_TEST(local_only)
+{
+	struct pair p = open_pair(IPV4);
+	char *mem = memory(PAGE);
+	int i;
+
+	for (i = 0; i < 1024; i++)
+		MUST(riomap(p.s, mem, PAGE, PROT_NONE, 0, i * PAGE));
+	MUST_FAIL(riomap(p.s, mem, PAGE, PROT_NONE, 0, i * PAGE), ENOMEM);
+	MUST_FAIL(riomap(p.s, mem, PAGE, PROT_WRITE, 0, i * PAGE), ENOMEM);
+	MUST(riounmap(p.s, mem, PAGE));
+	MUST(riomap(p.s, mem, PAGE, PROT_WRITE, 0, i * PAGE));
+	close_pair(&p);
+	must_unpin();
+}
+END_TEST
+
 START_TEST(memlock)
 {
 	struct pair p = open_pair(IPV4);
@@ -803,6 +824,86 @@ START_TEST(close_with_maps)
 	close(p.s);
 	expect_end(p.c);
 	close(p.c);
+	must_unpin();
+}
+END_TEST
+
+/*
+ * Who parts with the connection has its memory for itself, even if the
+ * connection lives on because of what was sent.
+ */
+START_TEST(parting_with_maps)
+{
+	struct pair p = open_pair(IPV4);
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct stream out = { .fd = p.s, .seed = 1 };
+	struct writer w = { .fd = p.c, .len = 50000 };
+	unsigned char *mem = memory(w.len);
+	struct worker worker;
+
+	MUST(riomap(p.s, mem, w.len, PROT_WRITE, 0, 0));
+	sync_to(p.s, p.c);
+	send_until_full(&out);
+	start(&worker, write_on, &w);
+	while (!w.placed)
+		sleep_ms(1);
+	if (_i)
+		MUST(connect(p.s, &none, sizeof(none)));
+	else
+		close(p.s);
+	memset(mem, 0x55, w.len);
+	MUST_BE(pinned_kb(), 0);
+	sleep_ms(100);
+	must_be_all(mem, w.len, 0x55);
+	w.stop = true;
+	join(&worker);
+	if (_i)
+		close(p.s);
+	close(p.c);
+}
+END_TEST
+
+struct mapper {
+	int fd;
+	void *mem;
+	int err;
+};
+
+static void map_one(void *arg)
+{
+	struct mapper *m = arg;
+
+	m->err = riomap(m->fd, m->mem, PAGE, PROT_WRITE, 0, 0) < 0 ? errno : 0;
+}
+
+/* Memory that is not there until its owner likes: the end does not wait for it. */
+START_TEST(end_during_map)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_zeropage zero = {};
+	struct pair p = open_pair(IPV4), other;
+	struct mapper m = { p.s, memory(PAGE), -1 };
+	struct worker worker;
+	int uffd = MUST(syscall(SYS_userfaultfd, O_CLOEXEC));
+
+	MUST(ioctl(uffd, UFFDIO_API, &api));
+	reg.range.start = (uintptr_t)m.mem;
+	reg.range.len = PAGE;
+	MUST(ioctl(uffd, UFFDIO_REGISTER, &reg));
+	start(&worker, map_one, &m);
+	CHECK(poll_ms(uffd, POLLIN, hang_seconds() * 1000), "nobody asks for the page");
+	close(p.c);
+	wait_events(p.s, POLLRDHUP);
+	other = open_pair(IPV4);
+	expect_alive(other.c, other.s);
+	close_pair(&other);
+	zero.range = reg.range;
+	MUST(ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
+	join(&worker);
+	MUST_BE(m.err, ENOTCONN);
+	close(p.s);
+	close(uffd);
 	must_unpin();
 }
 END_TEST
@@ -1151,6 +1252,7 @@ int main(void)
 
 	tc = add_case(suite, "limits", 60);
 	tcase_add_loop_test(tc, table_size, 0, ARRAY_SIZE(table_rows));
+	tcase_add_test(tc, local_only);
 	tcase_add_test(tc, memlock);
 
 	tc = add_case(suite, "end", full_run() ? 1000 : 100);
@@ -1158,6 +1260,8 @@ int main(void)
 	tcase_add_test(tc, cycles);
 	tcase_add_test(tc, race_with_end);
 	tcase_add_test(tc, close_with_maps);
+	tcase_add_loop_test(tc, parting_with_maps, 0, 2);
+	tcase_add_test(tc, end_during_map);
 	tcase_add_test(tc, fork_with_maps);
 	tcase_add_test(tc, killed_with_maps);
 
