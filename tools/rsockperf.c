@@ -5,7 +5,9 @@
  *
  * The client says in a header what will happen. A stream is answered by the
  * number of bytes received when all are there, which ends the measurement; in
- * a ping-pong every message is sent back.
+ * a ping-pong every message is sent back. To place, the client writes to
+ * memory of the server, which sleeps meanwhile; then it says so in a message,
+ * and goes on as for a stream.
  */
 
 #include <arpa/inet.h>
@@ -21,18 +23,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <rdma/rsocket.h>
+#include <linux/rsock.h>
 
-/* <linux/rsock.h> and <rdma/rsocket.h> share the names of options */
-#define AF_RSOCK	22
-
-#define MAGIC		0x72736f636b706631ULL
+#define MAGIC		0x72736f636b706632ULL
 #define MAX_SIZE	(256U << 20)
+#define MAX_MAPS	256U
 
 /* A transport: rsockets has the calls of a socket under other names */
 struct transport {
@@ -47,7 +49,17 @@ struct transport {
 	ssize_t (*send)(int fd, const void *buf, size_t len, int flags);
 	ssize_t (*recv)(int fd, void *buf, size_t len, int flags);
 	int (*close)(int fd);
+	off_t (*riomap)(int fd, void *buf, size_t len, int prot, int flags,
+			off_t offset);
+	int (*riounmap)(int fd, void *buf, size_t len);
+	size_t (*riowrite)(int fd, const void *buf, size_t len, off_t offset,
+			   int flags);
 };
+
+/* Those of librsock have the names of librdmacm's; tools/Makefile adds "k" */
+typeof(riomap) kriomap;
+typeof(riounmap) kriounmap;
+typeof(riowrite) kriowrite;
 
 /* AF_RSOCK: the family is that of the socket, addresses stay AF_INET[6] */
 static int rsock_socket(int domain, int type, int protocol)
@@ -78,28 +90,41 @@ static int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 	.send = send, .recv = recv, .close = close
 
 static const struct transport transports[] = {
-	{ .name = "rsock", .socket = rsock_socket, SYSTEM_CALLS },
+	{
+		.name = "rsock", .socket = rsock_socket, SYSTEM_CALLS,
+		.riomap = kriomap, .riounmap = kriounmap, .riowrite = kriowrite
+	},
 	{ .name = "tcp", .socket = socket, SYSTEM_CALLS },
 	{
 		.name = "rsockets", .socket = rsocket, .bind = rbind,
 		.listen = rlisten, .accept = raccept, .connect = rconnect,
 		.setsockopt = rsetsockopt, .send = rsend, .recv = rrecv,
-		.close = rclose
+		.close = rclose, .riomap = riomap, .riounmap = riounmap,
+		.riowrite = riowrite
 	},
 };
 
 /* What the client wants; in its own byte order, which the magic checks */
 struct header {
 	uint64_t magic;
+	uint64_t mode;
 	uint64_t size;		/* bytes of a message */
-	uint64_t count;		/* ping-pongs, or bytes of the stream */
-	uint64_t ping;		/* which of them */
+	uint64_t count;		/* ping-pongs, or bytes in all */
+	uint64_t maps;		/* mappings to place in, of a message each */
+};
+
+enum { STREAM, PING, PLACE };
+
+/* What the server found, which it says when it has the bytes and said so */
+struct result {
+	double cpu;		/* seconds that it has used for them */
+	uint64_t filled;	/* mappings with what belongs there */
 };
 
 static const struct transport *t = &transports[0];
 static const char *file, *source;
 static const char *port = "7472";
-static bool json;
+static bool json, last;
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -120,8 +145,12 @@ static void __attribute__((noreturn)) usage(FILE *to)
 		"  -f, --family NAME   rsock (AF_RSOCK, default), tcp, rsockets (librdmacm)\n"
 		"  -p, --port PORT     default 7472\n"
 		"  -s, --size BYTES    length of a message (default 64K)\n"
-		"  -n, --bytes BYTES   length of the stream (default 64M)\n"
+		"  -n, --bytes BYTES   all of them together (default 64M)\n"
 		"  -l, --latency N     a ping-pong of N messages instead (default size 64)\n"
+		"  -P, --place         place messages in the peer's memory instead (riowrite)\n"
+		"  -M, --maps N        mappings to place in, of a message each, picked at\n"
+		"                      random (default 1, up to 256)\n"
+		"  -L, --last          place in the last of them only\n"
 		"  -F, --file FILE     send this file; or store there what is received\n"
 		"  -b, --bind ADDRESS  the client's own address\n"
 		"  -j, --json          report as one line of JSON\n"
@@ -139,13 +168,24 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
+static double cpu_time(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_utime.tv_sec + u.ru_stime.tv_sec +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Whole pages, and all there: none comes while time is taken */
 static void *alloc(size_t len)
 {
-	void *p = calloc(1, len);
+	void *p;
 
-	if (!p)
+	errno = posix_memalign(&p, 4096, len);
+	if (errno)
 		die("memory");
-	return p;
+	return memset(p, 0, len);
 }
 
 static void send_all(int fd, const void *buf, size_t len)
@@ -180,6 +220,43 @@ static void recv_all(int fd, void *buf, size_t len)
 		n = recv_some(fd, p, len);
 }
 
+/* Send a message of a stream, or place it at an offset */
+static void put(int fd, const struct header *h, const char *p, size_t len,
+		off_t at)
+{
+	int flags = MSG_NOSIGNAL;
+	ssize_t n;
+
+	for (; len; p += n, at += n, len -= n) {
+		errno = ENXIO; /* rsockets returns 0, and does not say so */
+		if (h->mode == PLACE)
+			n = t->riowrite(fd, p, len, at, flags);
+		else
+			n = t->send(fd, p, len, flags);
+		if (n <= 0)
+			die("send");
+	}
+}
+
+/*
+ * What is placed in mapping i is this from its word i on, so that all differ
+ * and the sender's memory does not depend on how many there are.
+ */
+static const char *pattern(const struct header *h)
+{
+	size_t i, words = h->size / sizeof(uint64_t) + 1 + h->maps;
+	uint64_t *p = alloc(words * sizeof(*p));
+
+	for (i = 0; i < words; i++)
+		p[i] = (i + 1) * 0x9e3779b97f4a7c15ULL;
+	return (char *)p;
+}
+
+static const char *for_mapping(const char *pattern, uint64_t i)
+{
+	return pattern + i * sizeof(uint64_t);
+}
+
 static struct addrinfo *lookup(const char *host, bool passive)
 {
 	struct addrinfo hints = {
@@ -208,7 +285,7 @@ static int new_socket(const struct addrinfo *ai)
 	return fd;
 }
 
-static void serve_stream(int fd, const struct header *h, char *buf)
+static uint64_t receive_stream(int fd, const struct header *h, char *buf)
 {
 	uint64_t got = 0;
 	int out = -1;
@@ -227,7 +304,54 @@ static void serve_stream(int fd, const struct header *h, char *buf)
 	}
 	if (out >= 0 && close(out))
 		die(file);
+	return got;
+}
+
+static void map_all(int fd, const struct header *h, char *mem)
+{
+	off_t at;
+
+	for (at = 0; at < (off_t)(h->maps * h->size); at += h->size)
+		if (t->riomap(fd, mem + at, h->size, PROT_WRITE, 0, at) < 0)
+			die("mapping");
+}
+
+/* rsockets does not come back from closing what has mappings */
+static void unmap_all(int fd, const struct header *h, char *mem)
+{
+	uint64_t i;
+
+	for (i = 0; i < h->maps; i++)
+		if (t->riounmap(fd, mem + i * h->size, h->size))
+			die("unmapping");
+}
+
+static uint64_t count_filled(const struct header *h, const char *mem)
+{
+	const char *right = pattern(h);
+	uint64_t i, n = 0;
+
+	for (i = 0; i < h->maps; i++)
+		n += !memcmp(mem + i * h->size, for_mapping(right, i), h->size);
+	return n;
+}
+
+static void serve_load(int fd, const struct header *h, char *buf)
+{
+	struct result r = { .cpu = -cpu_time() };
+	uint64_t got;
+
+	if (h->mode == PLACE)
+		recv_all(fd, &got, sizeof(got));
+	else
+		got = receive_stream(fd, h, buf);
 	send_all(fd, &got, sizeof(got));
+	r.cpu += cpu_time();
+	if (h->mode == PLACE) {
+		unmap_all(fd, h, buf);
+		r.filled = count_filled(h, buf);
+	}
+	send_all(fd, &r, sizeof(r));
 }
 
 static void serve_ping(int fd, const struct header *h, char *buf)
@@ -236,6 +360,22 @@ static void serve_ping(int fd, const struct header *h, char *buf)
 		recv_all(fd, buf, h->size);
 		send_all(fd, buf, h->size);
 	}
+}
+
+/* What is wrong with this, if anything */
+static const char *contradiction(const struct header *h)
+{
+	if (h->mode > PLACE)
+		return "no such mode";
+	if (h->mode == PLACE && !t->riowrite)
+		return "TCP cannot place";
+	if (h->mode != STREAM && file)
+		return "only a stream has a file";
+	if (!h->maps || h->maps > MAX_MAPS)
+		return "mappings are 1 to 256";
+	if (!h->size || h->size > MAX_SIZE / h->maps)
+		return "more than 256M at a time";
+	return NULL;
 }
 
 static void server(const char *host)
@@ -255,14 +395,16 @@ static void server(const char *host)
 		die("accept");
 	recv_all(fd, &h, sizeof(h));
 	errno = EPROTO;
-	if (h.magic != MAGIC || !h.size || h.size > MAX_SIZE)
+	if (h.magic != MAGIC || contradiction(&h))
 		die("header");
-	buf = alloc(h.size);
+	buf = alloc(h.maps * h.size);
+	if (h.mode == PLACE)
+		map_all(fd, &h, buf);
 	send_all(fd, &h.magic, sizeof(h.magic));
-	if (h.ping)
+	if (h.mode == PING)
 		serve_ping(fd, &h, buf);
 	else
-		serve_stream(fd, &h, buf);
+		serve_load(fd, &h, buf);
 	/* The client closes first, when it has all that it was sent */
 	(void)!t->recv(fd, &end, 1, 0);
 	t->close(fd);
@@ -290,33 +432,73 @@ static const char *read_file(uint64_t *len)
 	return map;
 }
 
+/* A file, or the same message all the time */
 static void send_stream(int fd, const struct header *h, const char *data)
 {
-	char *buf = data ? NULL : alloc(h->size);
-	uint64_t sent, got, n;
-	double start, secs;
+	uint64_t sent, n;
 
-	start = now();
 	for (sent = 0; sent < h->count; sent += n) {
 		n = h->count - sent < h->size ? h->count - sent : h->size;
-		send_all(fd, data ? data + sent : buf, n);
+		put(fd, h, file ? data + sent : data, n, 0);
 	}
+}
+
+/* Returns the number of mappings that have something in them now */
+static uint64_t place(int fd, const struct header *h, const char *data)
+{
+	bool filled[MAX_MAPS] = { };
+	uint64_t i, to, n = 0;
+
+	for (i = 0; i < h->count / h->size; i++) {
+		to = last ? h->maps - 1 : random() % h->maps;
+		put(fd, h, for_mapping(data, to), h->size, to * h->size);
+		n += !filled[to];
+		filled[to] = true;
+	}
+	send_all(fd, &h->count, sizeof(h->count));
+	return n;
+}
+
+static void report(const struct header *h, double secs, double cpu,
+		   double peer_cpu)
+{
+	const char *mode = h->mode == PLACE ? "place" : "stream";
+	double rate = h->count / h->size / secs;
+	double mib = h->count * 0x1p-20;
+
+	printf(json ?
+	       "{\"family\": \"%s\", \"mode\": \"%s\", \"size\": %ju, "
+	       "\"bytes\": %ju, \"seconds\": %.6f, \"gbps\": %.4f, \"MBps\": %.1f, "
+	       "\"rate\": %.1f, \"sender_us_per_mib\": %.1f, "
+	       "\"receiver_us_per_mib\": %.1f}\n" :
+	       "%s: %s, %ju bytes at a time, %ju in all, in %.3f s: %.3f Gb/s, "
+	       "%.1f MB/s, %.0f messages/s; CPU time, us/MiB: sender %.1f, "
+	       "receiver %.1f\n",
+	       t->name, mode, (uintmax_t)h->size, (uintmax_t)h->count, secs,
+	       h->count * 8e-9 / secs, h->count * 1e-6 / secs, rate,
+	       cpu * 1e6 / mib, peer_cpu * 1e6 / mib);
+}
+
+static void send_load(int fd, const struct header *h, const char *data)
+{
+	double secs = -now(), cpu = -cpu_time();
+	uint64_t got, filled = 0;
+	struct result r;
+
+	if (h->mode == PLACE)
+		filled = place(fd, h, data);
+	else
+		send_stream(fd, h, data);
 	recv_all(fd, &got, sizeof(got));
-	secs = now() - start;
-	free(buf);
+	secs += now();
+	cpu += cpu_time();
+	recv_all(fd, &r, sizeof(r));
 	errno = EPROTO;
 	if (got != h->count)
 		die("the peer counts other bytes");
-
-	if (json)
-		printf("{\"family\": \"%s\", \"mode\": \"stream\", \"size\": %ju, "
-		       "\"bytes\": %ju, \"seconds\": %.6f, \"gbps\": %.4f}\n",
-		       t->name, (uintmax_t)h->size, (uintmax_t)h->count, secs,
-		       h->count * 8e-9 / secs);
-	else
-		printf("%s: %ju bytes, %ju at a time, in %.3f s: %.3f Gb/s, %.1f MB/s\n",
-		       t->name, (uintmax_t)h->count, (uintmax_t)h->size, secs,
-		       h->count * 8e-9 / secs, h->count * 1e-6 / secs);
+	if (r.filled != filled)
+		die("what was placed is not there");
+	report(h, secs, cpu, r.cpu);
 }
 
 static int compare(const void *a, const void *b)
@@ -361,11 +543,16 @@ static void send_ping(int fd, const struct header *h)
 	free(samples);
 }
 
-static int client_socket(const char *host)
+static int client_socket(const char *host, const struct header *h)
 {
 	struct addrinfo *ai = lookup(host, false), *own;
 	int fd = new_socket(ai);
+	/* The protocol has no code for more than 128, but for 256 */
+	int slots = h->maps > 128 ? 256 : h->maps;
 
+	if (h->mode == PLACE &&
+	    t->setsockopt(fd, SOL_RDMA, RDMA_IOMAPSIZE, &slots, sizeof(slots)))
+		die("mappings");
 	if (source) {
 		port = NULL;
 		own = lookup(source, false);
@@ -381,8 +568,8 @@ static int client_socket(const char *host)
 
 static void client(const char *host, struct header *h)
 {
-	const char *data = file ? read_file(&h->count) : NULL;
-	int fd = client_socket(host);
+	const char *data = file ? read_file(&h->count) : pattern(h);
+	int fd = client_socket(host, h);
 	uint64_t magic;
 
 	send_all(fd, h, sizeof(*h));
@@ -390,10 +577,10 @@ static void client(const char *host, struct header *h)
 	errno = EPROTO;
 	if (magic != MAGIC)
 		die("the peer is no rsockperf");
-	if (h->ping)
+	if (h->mode == PING)
 		send_ping(fd, h);
 	else
-		send_stream(fd, h, data);
+		send_load(fd, h, data);
 	t->close(fd);
 }
 
@@ -437,6 +624,9 @@ static const struct option options[] = {
 	{ "size", required_argument, NULL, 's' },
 	{ "bytes", required_argument, NULL, 'n' },
 	{ "latency", required_argument, NULL, 'l' },
+	{ "place", no_argument, NULL, 'P' },
+	{ "maps", required_argument, NULL, 'M' },
+	{ "last", no_argument, NULL, 'L' },
 	{ "file", required_argument, NULL, 'F' },
 	{ "bind", required_argument, NULL, 'b' },
 	{ "json", no_argument, NULL, 'j' },
@@ -446,11 +636,11 @@ static const struct option options[] = {
 
 int main(int argc, char **argv)
 {
-	struct header h = { .magic = MAGIC, .count = 64 << 20 };
-	const char *host = NULL;
+	struct header h = { .magic = MAGIC, .count = 64 << 20, .maps = 1 };
+	const char *host = NULL, *wrong;
 	int o;
 
-	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:F:b:jh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:PM:LF:b:jh", options, NULL)) != -1) {
 		switch (o) {
 		case 'f':
 			set_family(optarg);
@@ -469,7 +659,16 @@ int main(int argc, char **argv)
 			break;
 		case 'l':
 			h.count = number(optarg);
-			h.ping = 1;
+			h.mode = PING;
+			break;
+		case 'P':
+			h.mode = PLACE;
+			break;
+		case 'M':
+			h.maps = number(optarg);
+			break;
+		case 'L':
+			last = true;
 			break;
 		case 'F':
 			file = optarg;
@@ -489,10 +688,12 @@ int main(int argc, char **argv)
 	if (argc - optind > !host)
 		usage(stderr);
 	if (!h.size)
-		h.size = h.ping ? 64 : 64 << 10;
-	if (h.size > MAX_SIZE || (h.ping && file)) {
-		fprintf(stderr, "rsockperf: %s\n",
-			h.ping && file ? "a ping-pong has no file" : "size above 256M");
+		h.size = h.mode == PING ? 64 : 64 << 10;
+	if (h.mode == PLACE)
+		h.count = (h.count + h.size - 1) / h.size * h.size;
+	wrong = contradiction(&h);
+	if (wrong) {
+		fprintf(stderr, "rsockperf: %s\n", wrong);
 		return 2;
 	}
 	if (host)
