@@ -14,9 +14,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/errqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,10 +123,18 @@ struct result {
 	uint64_t filled;	/* mappings with what belongs there */
 };
 
+/* The calls with MSG_ZEROCOPY */
+struct zerocopy {
+	uint64_t most;		/* outstanding at a time; 0: do without */
+	uint64_t pending;	/* whose memory the kernel still uses */
+	uint64_t copied;	/* whose bytes were copied, after all */
+};
+
 static const struct transport *t = &transports[0];
 static const char *file, *source;
 static const char *port = "7472";
 static bool json, last;
+static struct zerocopy zc;
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -151,6 +161,9 @@ static void __attribute__((noreturn)) usage(FILE *to)
 		"  -M, --maps N        mappings to place in, of a message each, picked at\n"
 		"                      random (default 1, up to 256)\n"
 		"  -L, --last          place in the last of them only\n"
+		"  -z, --zerocopy      send or place with MSG_ZEROCOPY\n"
+		"  -o, --outstanding N calls that it may be ahead of their notices\n"
+		"                      (default 16)\n"
 		"  -F, --file FILE     send this file; or store there what is received\n"
 		"  -b, --bind ADDRESS  the client's own address\n"
 		"  -j, --json          report as one line of JSON\n"
@@ -220,11 +233,60 @@ static void recv_all(int fd, void *buf, size_t len)
 		n = recv_some(fd, p, len);
 }
 
+static bool is_notice(const struct cmsghdr *c)
+{
+	return c && ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_RECVERR) ||
+		     (c->cmsg_level == SOL_IPV6 &&
+		      c->cmsg_type == IPV6_RECVERR));
+}
+
+/* Take a notice off the error queue: it is for a range of calls */
+static bool take_notice(int fd)
+{
+	char control[128];
+	struct msghdr msg = {
+		.msg_control = control, .msg_controllen = sizeof(control)
+	};
+	const struct sock_extended_err *err;
+	const struct cmsghdr *cmsg;
+	uint32_t calls;
+
+	if (recvmsg(fd, &msg, MSG_ERRQUEUE) < 0)
+		return false;
+	errno = EPROTO;
+	cmsg = CMSG_FIRSTHDR(&msg);
+	if (!is_notice(cmsg))
+		return false;
+	err = (const void *)CMSG_DATA(cmsg);
+	calls = err->ee_data - err->ee_info + 1;
+	if (err->ee_errno || err->ee_origin != SO_EE_ORIGIN_ZEROCOPY ||
+	    calls > zc.pending)
+		return false;
+	zc.pending -= calls;
+	if (err->ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
+		zc.copied += calls;
+	return true;
+}
+
+/* Until the kernel is done with all calls but so many */
+static void await_notices(int fd, uint64_t pending)
+{
+	struct pollfd p = { .fd = fd };
+
+	while (zc.pending > pending) {
+		if (take_notice(fd))
+			continue;
+		/* What poll() says without one is an error of the connection */
+		if (errno != EAGAIN || poll(&p, 1, -1) < 0 || !take_notice(fd))
+			die("notice of zero copy");
+	}
+}
+
 /* Send a message of a stream, or place it at an offset */
 static void put(int fd, const struct header *h, const char *p, size_t len,
 		off_t at)
 {
-	int flags = MSG_NOSIGNAL;
+	int flags = MSG_NOSIGNAL | (zc.most ? MSG_ZEROCOPY : 0);
 	ssize_t n;
 
 	for (; len; p += n, at += n, len -= n) {
@@ -235,6 +297,10 @@ static void put(int fd, const struct header *h, const char *p, size_t len,
 			n = t->send(fd, p, len, flags);
 		if (n <= 0)
 			die("send");
+		if (zc.most) {
+			zc.pending++;
+			await_notices(fd, zc.most - 1);
+		}
 	}
 }
 
@@ -369,6 +435,8 @@ static const char *contradiction(const struct header *h)
 		return "no such mode";
 	if (h->mode == PLACE && !t->riowrite)
 		return "TCP cannot place";
+	if (h->mode == PING && zc.most)
+		return "a ping-pong has no zero copy";
 	if (h->mode != STREAM && file)
 		return "only a stream has a file";
 	if (!h->maps || h->maps > MAX_MAPS)
@@ -470,13 +538,13 @@ static void report(const struct header *h, double secs, double cpu,
 	       "{\"family\": \"%s\", \"mode\": \"%s\", \"size\": %ju, "
 	       "\"bytes\": %ju, \"seconds\": %.6f, \"gbps\": %.4f, \"MBps\": %.1f, "
 	       "\"rate\": %.1f, \"sender_us_per_mib\": %.1f, "
-	       "\"receiver_us_per_mib\": %.1f}\n" :
+	       "\"receiver_us_per_mib\": %.1f, \"copied\": %ju}\n" :
 	       "%s: %s, %ju bytes at a time, %ju in all, in %.3f s: %.3f Gb/s, "
 	       "%.1f MB/s, %.0f messages/s; CPU time, us/MiB: sender %.1f, "
-	       "receiver %.1f\n",
+	       "receiver %.1f; %ju calls copied despite zero copy\n",
 	       t->name, mode, (uintmax_t)h->size, (uintmax_t)h->count, secs,
 	       h->count * 8e-9 / secs, h->count * 1e-6 / secs, rate,
-	       cpu * 1e6 / mib, peer_cpu * 1e6 / mib);
+	       cpu * 1e6 / mib, peer_cpu * 1e6 / mib, (uintmax_t)zc.copied);
 }
 
 static void send_load(int fd, const struct header *h, const char *data)
@@ -489,6 +557,7 @@ static void send_load(int fd, const struct header *h, const char *data)
 		filled = place(fd, h, data);
 	else
 		send_stream(fd, h, data);
+	await_notices(fd, 0);
 	recv_all(fd, &got, sizeof(got));
 	secs += now();
 	cpu += cpu_time();
@@ -546,13 +615,16 @@ static void send_ping(int fd, const struct header *h)
 static int client_socket(const char *host, const struct header *h)
 {
 	struct addrinfo *ai = lookup(host, false), *own;
-	int fd = new_socket(ai);
+	int fd = new_socket(ai), one = 1;
 	/* The protocol has no code for more than 128, but for 256 */
 	int slots = h->maps > 128 ? 256 : h->maps;
 
 	if (h->mode == PLACE &&
 	    t->setsockopt(fd, SOL_RDMA, RDMA_IOMAPSIZE, &slots, sizeof(slots)))
 		die("mappings");
+	if (zc.most &&
+	    t->setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
+		die("zero copy");
 	if (source) {
 		port = NULL;
 		own = lookup(source, false);
@@ -627,6 +699,8 @@ static const struct option options[] = {
 	{ "place", no_argument, NULL, 'P' },
 	{ "maps", required_argument, NULL, 'M' },
 	{ "last", no_argument, NULL, 'L' },
+	{ "zerocopy", no_argument, NULL, 'z' },
+	{ "outstanding", required_argument, NULL, 'o' },
 	{ "file", required_argument, NULL, 'F' },
 	{ "bind", required_argument, NULL, 'b' },
 	{ "json", no_argument, NULL, 'j' },
@@ -638,9 +712,11 @@ int main(int argc, char **argv)
 {
 	struct header h = { .magic = MAGIC, .count = 64 << 20, .maps = 1 };
 	const char *host = NULL, *wrong;
+	uint64_t outstanding = 16;
+	bool zerocopy = false;
 	int o;
 
-	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:PM:LF:b:jh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:PM:Lzo:F:b:jh", options, NULL)) != -1) {
 		switch (o) {
 		case 'f':
 			set_family(optarg);
@@ -670,6 +746,12 @@ int main(int argc, char **argv)
 		case 'L':
 			last = true;
 			break;
+		case 'z':
+			zerocopy = true;
+			break;
+		case 'o':
+			outstanding = number(optarg);
+			break;
 		case 'F':
 			file = optarg;
 			break;
@@ -691,6 +773,8 @@ int main(int argc, char **argv)
 		h.size = h.mode == PING ? 64 : 64 << 10;
 	if (h.mode == PLACE)
 		h.count = (h.count + h.size - 1) / h.size * h.size;
+	if (zerocopy)
+		zc.most = outstanding;
 	wrong = contradiction(&h);
 	if (wrong) {
 		fprintf(stderr, "rsockperf: %s\n", wrong);
