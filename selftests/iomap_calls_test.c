@@ -407,6 +407,61 @@ START_TEST(uring_cursor)
 }
 END_TEST
 
+/* The request is answered at once, and once more when the memory is free. */
+static void expect_zerocopy(int len)
+{
+	struct __kernel_timespec guard = { .tv_sec = hang_seconds() };
+	struct io_uring_cqe *cqe;
+	unsigned int flags;
+	int i;
+
+	MUST_BE(io_uring_submit(&ring), 1);
+	for (i = 0; i < 2; i++) {
+		MUST_BE(io_uring_wait_cqe_timeout(&ring, &cqe, &guard), 0);
+		flags = cqe->flags & (IORING_CQE_F_MORE | IORING_CQE_F_NOTIF);
+		MUST_BE(flags, i ? IORING_CQE_F_NOTIF : IORING_CQE_F_MORE);
+		if (!i)
+			MUST_BE(cqe->res, len);
+		io_uring_cqe_seen(&ring, cqe);
+	}
+}
+
+/* Without copying: of any memory, of registered memory, and placed. */
+START_TEST(uring_zerocopy)
+{
+	struct setup t = prepare(60000, 0);
+	unsigned char *mem = memory(t.len), *back = malloc(t.len);
+	struct iovec iov = { mem, t.len };
+	struct placement m;
+	int use;
+
+	set_cursor(t.p.c, -1);
+	MUST_BE(io_uring_register_buffers(&ring, &iov, 1), 0);
+	for (use = 0; use < 3; use++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+
+		pattern_fill(mem, t.len, use, 0);
+		init_placement(&m, mem, t.len, BASE);
+		if (use == 0)
+			io_uring_prep_send_zc(sqe, t.p.c, mem, t.len, 0, 0);
+		else if (use == 1)
+			io_uring_prep_send_zc_fixed(sqe, t.p.c, mem, t.len, 0, 0, 0);
+		else
+			io_uring_prep_sendmsg_zc(sqe, t.p.c, &m.msg, MSG_RIOWRITE);
+		expect_zerocopy(t.len);
+		memset(mem, 0xee, t.len);
+		if (use < 2) {
+			recv_all(t.p.s, back, t.len);
+			pattern_check(back, t.len, use, 0);
+		}
+	}
+	sync_to(t.p.c, t.p.s);
+	pattern_check(t.mem, t.len, 2, 0);
+	free(back);
+	close_pair(&t.p);
+}
+END_TEST
+
 START_TEST(uring_error)
 {
 	struct setup t = prepare(PAGE, 0);
@@ -443,6 +498,7 @@ static void add_uring_case(struct Suite *suite)
 	tcase_add_loop_test(tc, uring_short, 0, ARRAY_SIZE(short_rows));
 	tcase_add_test(tc, uring_full);
 	tcase_add_loop_test(tc, uring_cursor, 0, ARRAY_SIZE(rows));
+	tcase_add_test(tc, uring_zerocopy);
 	tcase_add_test(tc, uring_error);
 }
 

@@ -866,7 +866,7 @@ END_TEST
 struct mapper {
 	int fd;
 	void *mem;
-	int err;
+	volatile int err;
 };
 
 static void map_one(void *arg)
@@ -875,6 +875,43 @@ static void map_one(void *arg)
 
 	m->err = riomap(m->fd, m->mem, PAGE, PROT_WRITE, 0, 0) < 0 ? errno : 0;
 }
+
+static void map_for_long(void *arg)
+{
+	struct mapper *m = arg;
+
+	while (m->err) {
+		if (riomap(m->fd, m->mem, 32 * MB, PROT_WRITE, 0, 0) < 0)
+			CHECK(errno == ENOTCONN || errno == EEXIST, "%s", err_name(errno));
+	}
+}
+
+/* Disconnected while another thread pins memory: that is not in reach either. */
+START_TEST(disconnect_during_map)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct addr where;
+	int listener = open_listener(IPV4, 8, &where), fd = open_socket(IPV4, 0), i;
+	struct mapper m = { fd, memory(32 * MB), -1 };
+	struct worker worker;
+
+	start(&worker, map_for_long, &m);
+	for (i = 0; i < 20; i++) {
+		int s;
+
+		MUST(connect(fd, &where.sa, where.len));
+		s = accept_one(listener);
+		sleep_ms(i);
+		MUST(connect(fd, &none, sizeof(none)));
+		close(s);
+	}
+	m.err = 0;
+	join(&worker);
+	close(fd);
+	close(listener);
+	must_unpin();
+}
+END_TEST
 
 /* Memory that is not there until its owner likes: the end does not wait for it. */
 START_TEST(end_during_map)
@@ -1261,6 +1298,7 @@ int main(void)
 	tcase_add_test(tc, race_with_end);
 	tcase_add_test(tc, close_with_maps);
 	tcase_add_loop_test(tc, parting_with_maps, 0, 2);
+	tcase_add_test(tc, disconnect_during_map);
 	tcase_add_test(tc, end_during_map);
 	tcase_add_test(tc, fork_with_maps);
 	tcase_add_test(tc, killed_with_maps);

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "../tools/librsock/rsock.h"
@@ -571,6 +572,32 @@ static void send_rounds(void *arg)
 		send_all(s->fd, s->mem, s->len);
 }
 
+/* Memory that nobody but its owner may look at is copied from all the same. */
+START_TEST(secret)
+{
+	int fd = syscall(SYS_memfd_secret, 0);
+	struct pair p = open_pair(IPV4);
+	size_t len = 1 << 20;
+	unsigned char *mem;
+	struct reader r;
+
+	if (fd >= 0) {
+		MUST(ftruncate(fd, len));
+		mem = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		CHECK(mem != MAP_FAILED, "%s", err_name(errno));
+		pattern_fill(mem, len, 8, 0);
+		start_reader(&r, p.s, 8, 0, len);
+		MUST_BE(send(p.c, mem, len, 0), len);
+		join(&r.worker);
+		close(fd);
+	} else {
+		/* Kernels before 6.5 have to be told. */
+		CHECK(errno == ENOSYS, "%s", err_name(errno));
+	}
+	close_pair(&p);
+}
+END_TEST
+
 /* Two threads at once: all arrives, in whatever order. */
 START_TEST(two_senders)
 {
@@ -627,6 +654,31 @@ START_TEST(placed)
 	}
 	CHECK(in_place() >= before + 4 * (len / 65536), "%lu", in_place() - before);
 	MUST(riounmap(p.s, mem, len));
+	close_pair(&p);
+}
+END_TEST
+
+/* Behind what the peer does not read yet, as much as fits is queued. */
+START_TEST(placed_behind_stream)
+{
+	struct pair p = open_pair(IPV4);
+	size_t len = 200000, in = 128 * KB;
+	unsigned char *mem[2] = { memory(in), memory(in) }, *src = memory(len);
+
+	MUST(riomap(p.s, mem[0], in, PROT_WRITE, 0, 0));
+	MUST(riomap(p.c, mem[1], in, PROT_WRITE, 0, 0));
+	expect_alive(p.c, p.s);
+	pattern_fill(src, len, 1, 0);
+	MUST_BE(send(p.c, src, len, 0), len);
+	MUST_BE(send(p.s, src, len, 0), len);
+	MUST_BE(riowrite(p.c, src, in, 0, 0), in);
+	MUST_BE(riowrite(p.s, src, in, 0, 0), in);
+	recv_all(p.s, src, len);
+	recv_all(p.c, src, len);
+	pattern_check(src, len, 1, 0);
+	expect_alive(p.c, p.s);
+	pattern_check(mem[0], in, 1, 0);
+	pattern_check(mem[1], in, 1, 0);
 	close_pair(&p);
 }
 END_TEST
@@ -799,6 +851,49 @@ START_TEST(told_beside_stream)
 }
 END_TEST
 
+static void place_slowly(void *arg)
+{
+	int fd = *(int *)arg;
+	static char buf[3 << 20];
+
+	riowrite(fd, buf, sizeof(buf), 0, 0);
+}
+
+/* Shut down by another thread meanwhile: an end in good order all the same. */
+START_TEST(told_and_shut_down)
+{
+	struct mapped_pair m = told_pair(3 << 20);
+	struct stream out = { m.p.c, 1 }, in = { m.p.s, 1 };
+	struct worker worker;
+	uint64_t n;
+
+	n = send_until_full(&out);
+	set_nonblock(m.p.c, false);
+	start(&worker, place_slowly, &m.p.c);
+	wait_blocked(&worker);
+	MUST(shutdown(m.p.c, SHUT_WR));
+	recv_stream(&in, n, 65536);
+	join(&worker);
+	expect_end(m.p.s);
+	MUST_BE(send(m.p.s, "x", 1, 0), 1);
+	skip(m.p.c, 1);
+	close_pair(&m.p);
+}
+END_TEST
+
+/* One who has no room for it does not lose it. */
+START_TEST(told_no_room)
+{
+	struct mapped_pair m = told_pair(PAGE);
+
+	MUST_BE(riowrite(m.p.c, "abc", 3, 7, 0), 3);
+	CHECK(wait_events(m.p.s, 0) & POLLERR, "no POLLERR");
+	MUST_FAIL(recv(m.p.s, &m, 0, MSG_ERRQUEUE), EMSGSIZE);
+	expect_written(m.p.s, 7, 3);
+	close_pair(&m.p);
+}
+END_TEST
+
 START_TEST(told_refused)
 {
 	int fd = open_socket(IPV4, 0), one = 1;
@@ -855,10 +950,12 @@ int main(void)
 	tcase_add_test(tc, not_worth_it);
 	tcase_add_loop_test(tc, interrupted, 0, 2);
 	tcase_add_test(tc, blocking_peer_gone);
+	tcase_add_test(tc, secret);
 	tcase_add_test(tc, two_senders);
 
 	tc = add_case(suite, "placed", 60);
 	tcase_add_test(tc, placed);
+	tcase_add_test(tc, placed_behind_stream);
 	tcase_add_test(tc, placed_and_unmapped);
 
 	tc = add_case(suite, "told", 60);
@@ -866,6 +963,8 @@ int main(void)
 	tcase_add_test(tc, told_in_order);
 	tcase_add_test(tc, told_late);
 	tcase_add_test(tc, told_beside_stream);
+	tcase_add_test(tc, told_and_shut_down);
+	tcase_add_test(tc, told_no_room);
 	tcase_add_test(tc, told_refused);
 
 	return run_suite(suite);

@@ -113,7 +113,8 @@ static void rsock_readable(struct rsock_ep *ep)
 
 static void rsock_writable(struct rsock_ep *ep)
 {
-	if (!rsock_attached(ep))
+	/* After its end, rsock_sk_gone() has the last word */
+	if (!rsock_attached(ep) || ep->state != RSOCK_EP_OPEN)
 		return;
 	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.charged);
 	/* Pairs with rsock_poll() and rsock_send_wait(): flag, then look */
@@ -720,6 +721,10 @@ static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
 
 	if (!ep)
 		return -EAGAIN;
+	if (msg->msg_controllen < CMSG_LEN(sizeof(written))) {
+		rsock_ep_put(ep);
+		return -EMSGSIZE;
+	}
 	found = rsock_notes_get(ep, &note);
 	rsock_ep_put(ep);
 	if (!found)
@@ -734,14 +739,22 @@ static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
 /* What is told beside the data: pages are free (as with TCP), the peer wrote */
 static int rsock_recv_errqueue(struct sock *sk, struct msghdr *msg)
 {
-	bool v6 = rsock_sk(sk)->v6;
+	struct {
+		struct sock_extended_err ee;
+		union rsock_addr offender;
+	} err = {};
 	struct sk_buff *skb;
 
 	skb = sock_dequeue_err_skb(sk);
 	if (!skb)
 		return rsock_recv_note(sk, msg);
-	put_cmsg(msg, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVERR : IP_RECVERR,
-		 sizeof(SKB_EXT_ERR(skb)->ee), &SKB_EXT_ERR(skb)->ee);
+	err.ee = SKB_EXT_ERR(skb)->ee;
+	if (rsock_sk(sk)->v6)
+		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR,
+			 sizeof(err.ee) + sizeof(err.offender.in6), &err);
+	else
+		put_cmsg(msg, SOL_IP, IP_RECVERR,
+			 sizeof(err.ee) + sizeof(err.offender.in), &err);
 	msg->msg_flags |= MSG_ERRQUEUE;
 	consume_skb(skb);
 	return 0;

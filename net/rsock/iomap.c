@@ -168,14 +168,13 @@ static bool rsock_chunk_tell(struct rsock_ep *ep, struct rsock_chunk *c)
  */
 bool rsock_iomap_push(struct rsock_ep *ep)
 {
-	struct list_head *pending = &ep->io.pending;
+	struct rsock_chunk *c, *next;
+	bool all = true;
 
-	while (!list_empty(pending))
-		if (!rsock_chunk_tell(ep, list_first_entry(pending,
-							   struct rsock_chunk,
-							   node)))
-			return false;
-	return true;
+	/* One that waits for credit does not hold up others that need none */
+	list_for_each_entry_safe(c, next, &ep->io.pending, node)
+		all &= rsock_chunk_tell(ep, c);
+	return all;
 }
 
 static void rsock_chunk_gone(struct rsock_ep *ep, struct rsock_chunk *c)
@@ -335,6 +334,7 @@ static void rsock_region_end(struct rsock_ep *ep, struct rsock_region *r)
 	rsock_region_unregister(r);
 	spin_lock_bh(&ep->lock);
 	rsock_region_remove(ep, r);
+	wake_up_all(&ep->io.wait);
 	spin_unlock_bh(&ep->lock);
 	rsock_region_put(r);
 }
@@ -545,28 +545,17 @@ static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 	rsock_region_end(ep, r);
 }
 
-/* A region of user memory in a state up to @max. ep->lock held */
-static struct rsock_region *rsock_io_user_region(struct rsock_io *io,
-						 enum rsock_region_state max)
-{
-	struct rsock_region *r;
-
-	for (r = rsock_region_first(io, 0); r;
-	     r = rsock_region_first(io, r->node.last + 1))
-		if (r->addr && r->state <= max)
-			return r;
-	return NULL;
-}
-
 /* Is no user memory within reach of the device? */
 static bool rsock_io_is_clear(struct rsock_ep *ep)
 {
-	bool clear;
+	struct rsock_region *r;
 
 	spin_lock_bh(&ep->lock);
-	clear = !rsock_io_user_region(&ep->io, RSOCK_REGION_GONE);
+	r = rsock_region_first(&ep->io, 0);
+	while (r && !r->addr)
+		r = rsock_region_first(&ep->io, r->node.last + 1);
 	spin_unlock_bh(&ep->lock);
-	return clear;
+	return !r;
 }
 
 /**
@@ -622,23 +611,26 @@ void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
 	rsock_io_leave(ep);
 }
 
-/* Tell of them all at once, then wait for each */
-static void rsock_io_del_users(struct rsock_ep *ep)
+/*
+ * Nothing more is mapped, and the peer is told that user memory is gone; @gone
+ * takes the regions, unless it is NULL. Those that are being set up are seen to
+ * by those who do it.
+ */
+static void rsock_io_shut(struct rsock_ep *ep, struct list_head *gone)
 {
 	struct rsock_region *r;
-	LIST_HEAD(gone);
 
 	spin_lock_bh(&ep->lock);
-	while ((r = rsock_io_user_region(&ep->io, RSOCK_REGION_LIVE))) {
+	ep->io.closed = true;
+	for (r = rsock_region_first(&ep->io, 0); r;
+	     r = rsock_region_first(&ep->io, r->node.last + 1)) {
+		if (r->state != RSOCK_REGION_LIVE || !r->addr)
+			continue;
 		rsock_region_revoke(ep, r);
-		list_add(&r->gone, &gone);
+		if (gone)
+			list_add(&r->gone, gone);
 	}
 	spin_unlock_bh(&ep->lock);
-	while ((r = list_first_entry_or_null(&gone, struct rsock_region,
-					     gone))) {
-		list_del(&r->gone);
-		rsock_region_withdraw(ep, r);
-	}
 }
 
 /**
@@ -646,27 +638,26 @@ static void rsock_io_del_users(struct rsock_ep *ep)
  * @ep: endpoint in any state
  *
  * Its user's memory is nobody else's business from here on, while what was sent
- * may still be on its way. A process that exits does not wait: its memory is
- * nobody's any more, and is given back with the connection.
+ * may still be on its way. A process that exits does not wait for the peer, nor
+ * does a thread of the kernel that closes for others: what is not let go of here
+ * is given back with the connection.
  *
  * Context: process, without the socket's lock; sleeps, as rsock_iomap_del().
  */
 void rsock_iomap_close(struct rsock_ep *ep)
 {
-	bool entered;
+	bool waits = !(current->flags & (PF_EXITING | PF_KTHREAD));
+	struct rsock_region *r, *next;
+	LIST_HEAD(gone);
 
-	if (current->flags & PF_EXITING)
-		return;
-	entered = rsock_io_enter(ep);
-	spin_lock_bh(&ep->lock);
-	ep->io.closed = true;
-	spin_unlock_bh(&ep->lock);
-	if (entered) {
-		rsock_io_del_users(ep);
+	if (rsock_io_enter(ep)) {
+		rsock_io_shut(ep, waits ? &gone : NULL);
+		list_for_each_entry_safe(r, next, &gone, gone)
+			rsock_region_withdraw(ep, r);
 		rsock_io_leave(ep);
-	} else {
-		wait_event_killable(ep->io.wait, rsock_io_is_clear(ep));
 	}
+	if (waits)
+		wait_event_killable(ep->io.wait, rsock_io_is_clear(ep));
 }
 
 /**
@@ -711,5 +702,4 @@ void rsock_iomap_release(struct rsock_ep *ep)
 
 	while ((r = rsock_region_first(&ep->io, 0)))
 		rsock_region_end(ep, r);
-	wake_up_all(&ep->io.wait);
 }

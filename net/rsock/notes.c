@@ -28,16 +28,22 @@ struct rsock_notes {
 	struct rsock_note ring[];
 };
 
-static bool rsock_notes_install(struct rsock_ep *ep, struct rsock_notes *notes)
+/* Unless another call did it, or is about to */
+static int rsock_notes_install(struct rsock_ep *ep, struct rsock_notes *notes)
 {
-	bool ok;
+	struct rsock_notes *old;
+	int err = 0;
 
 	spin_lock_bh(&ep->lock);
-	ok = !ep->notes;
-	if (ok)
+	old = ep->notes;
+	if (!old)
 		ep->notes = notes;
+	else if (old->region && old->region->state == RSOCK_REGION_LIVE)
+		err = -EEXIST;
+	else
+		err = -EALREADY;
 	spin_unlock_bh(&ep->lock);
-	return ok;
+	return err;
 }
 
 static void rsock_notes_remove(struct rsock_ep *ep)
@@ -59,29 +65,33 @@ static void rsock_notes_remove(struct rsock_ep *ep)
  *
  * Context: process; sleeps.
  *
- * Return: 0, -ENOTCONN, -EOPNOTSUPP if the peer does not know them, -ENOMEM.
+ * Return: 0, -ENOTCONN, -EOPNOTSUPP if the peer does not know them or the device
+ * has no memory region for so many, -EALREADY if another call is at it, -ENOMEM.
  */
 int rsock_notes_want(struct rsock_ep *ep)
 {
-	u16 size = ep->rx.win.credits;
 	struct rsock_notes *notes;
+	u64 len;
+	u16 size;
 	int err;
 
 	if (!rsock_ep_is_open(ep))
 		return -ENOTCONN;
-	if (!(ep->features & RSOCK_FEAT_NOTE))
+	size = ep->cfg.rq;
+	len = PAGE_ALIGN(size * RSOCK_NOTE_LEN);
+	if (!(ep->features & RSOCK_FEAT_NOTE) ||
+	    len > rsock_region_chunk_max(ep, false))
 		return -EOPNOTSUPP;
 	notes = kvzalloc(struct_size(notes, ring, size), GFP_KERNEL_ACCOUNT);
 	if (!notes)
 		return -ENOMEM;
 	notes->size = size;
-	if (!rsock_notes_install(ep, notes)) {
+	err = rsock_notes_install(ep, notes);
+	if (err) {
 		kvfree(notes);
-		return 0;
+		return err == -EEXIST ? 0 : err;
 	}
-	err = rsock_iomap_add_own(ep, RSOCK_NOTES_OFFSET,
-				  PAGE_ALIGN(size * RSOCK_NOTE_LEN),
-				  &notes->region);
+	err = rsock_iomap_add_own(ep, RSOCK_NOTES_OFFSET, len, &notes->region);
 	if (err)
 		rsock_notes_remove(ep);
 	return err;

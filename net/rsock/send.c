@@ -12,7 +12,7 @@
  *  - in a blocking call with as much as net.rsock.inplace_min: the call returns
  *    when they are free again. What would fit into the send buffer is copied,
  *    since TCP does not wait for that either; but not what is placed, which the
- *    peer's program need not read.
+ *    peer's program need not read, unless it has to queue behind something else.
  */
 
 #include "send.h"
@@ -34,7 +34,8 @@
  * @to: RSOCK_TO_STREAM, or the offset to place the next byte at
  * @uarg: to be told when pages are free again, or NULL
  * @inplace: send from the pages, do not copy
- * @free_of_charge: pages do not count against the send buffer
+ * @accounted: the pages count against the memlock limit, and so not against the
+ *	send buffer, but for what is pinned besides the data
  * @timeo: how long it may still wait
  * @queued: bytes so far
  */
@@ -43,7 +44,7 @@ struct rsock_send {
 	s64 to;
 	struct ubuf_info *uarg;
 	bool inplace;
-	bool free_of_charge;
+	bool accounted;
 	long timeo;
 	int queued;
 };
@@ -112,6 +113,18 @@ static int rsock_txmsg_fill(struct rsock_txmsg *m, struct iov_iter *from,
 	return 0;
 }
 
+/* Bytes that are pinned: whole pages */
+static u32 rsock_txmsg_pinned(const struct rsock_txmsg *m)
+{
+	u32 pinned = 0;
+	int i;
+
+	for (i = 0; i < m->nr_frags; i++)
+		pinned += PAGE_ALIGN(offset_in_page(m->frag[i].off) +
+				     m->frag[i].len);
+	return pinned;
+}
+
 /* Queue pages, as many as a message takes. Returns how many bytes. */
 static int rsock_send_pages(struct sock *sk, struct rsock_ep *ep,
 			    struct rsock_send *s, size_t left)
@@ -126,8 +139,8 @@ static int rsock_send_pages(struct sock *sk, struct rsock_ep *ep,
 		return -ENOMEM;
 	err = rsock_txmsg_fill(m, from, min_t(size_t, left, RSOCK_TX_MSG_MAX));
 	len = m->len;
-	if (!s->free_of_charge)
-		m->charge = max(m->charge, len);
+	m->charge = max(m->charge, rsock_txmsg_pinned(m) -
+				   (s->accounted ? len : 0));
 	m->tell = len == left;
 	if (!err)
 		err = rsock_tx_add(ep, m, true);
@@ -227,13 +240,15 @@ static int rsock_send_drain(struct rsock_ep *ep, struct rsock_send *s,
 	left = wait_for_completion_interruptible_timeout(&w->free,
 							 err ? 0 : s->timeo);
 	if (left > 0) {
-		s->timeo = left;
+		if (!err)
+			s->timeo = left;
 		return err;
 	}
 	rest = rsock_tx_cancel(ep, &w->ubuf);
 	iov_iter_revert(&s->msg->msg_iter, rest);
 	s->queued -= rest;
-	if (!wait_for_completion_timeout(&w->free, RSOCK_IOMAP_TIMEOUT)) {
+	if (wait_for_completion_killable_timeout(&w->free,
+						 RSOCK_IOMAP_TIMEOUT) <= 0) {
 		rsock_ep_kill(ep, ETIMEDOUT);
 		wait_for_completion(&w->free);
 	}
@@ -242,6 +257,7 @@ static int rsock_send_drain(struct rsock_ep *ep, struct rsock_send *s,
 
 /* How much of what there is to send is to be sent in place, and waited for */
 static size_t rsock_send_inplace_len(const struct sock *sk,
+				     const struct rsock_ep *ep,
 				     const struct rsock_send *s)
 {
 	const struct iov_iter *from = &s->msg->msg_iter;
@@ -251,7 +267,8 @@ static size_t rsock_send_inplace_len(const struct sock *sk,
 	    len < READ_ONCE(rsock_net(sock_net(sk))->inplace_min) ||
 	    len / PAGE_SIZE < from->nr_segs)
 		return 0;
-	if (s->to == RSOCK_TO_STREAM)
+	/* What is before it in the queue may wait for the peer's program */
+	if (s->to == RSOCK_TO_STREAM || !list_empty(&ep->tx.unsent))
 		len -= min_t(size_t, len, READ_ONCE(sk->sk_sndbuf));
 	return len;
 }
@@ -292,6 +309,7 @@ static int rsock_send_begin(struct sock *sk, struct rsock_send *s)
 	}
 	if (!(msg->msg_flags & MSG_ZEROCOPY))
 		return 0;
+	s->inplace = user_backed_iter(from) || iov_iter_is_bvec(from);
 	if (msg->msg_ubuf) {
 		s->uarg = msg->msg_ubuf;
 		net_zcopy_get(s->uarg);
@@ -299,11 +317,11 @@ static int rsock_send_begin(struct sock *sk, struct rsock_send *s)
 		s->uarg = msg_zerocopy_realloc(sk, iov_iter_count(from), NULL);
 		if (!s->uarg)
 			return -ENOBUFS;
+		uarg_to_msgzc(s->uarg)->zerocopy = s->inplace;
+		s->accounted = true;
+	} else {
+		s->inplace = false;
 	}
-	/* The pages are the caller's, and count against its memlock limit */
-	s->inplace = s->uarg && (user_backed_iter(from) ||
-				 iov_iter_is_bvec(from));
-	s->free_of_charge = s->inplace;
 	return 0;
 }
 
@@ -352,8 +370,8 @@ static int rsock_send_note(struct sock *sk, struct rsock_ep *ep,
 }
 
 /*
- * Have a note follow what was placed, if the peer wants to be told. If it cannot
- * be told, better an end than a receiver that waits.
+ * Have a note follow what was placed, if the peer wants to be told. If there is
+ * no memory for it, better an end than a receiver that waits.
  */
 static void rsock_send_placed(struct sock *sk, struct rsock_ep *ep, s64 to,
 			      int len)
@@ -366,7 +384,7 @@ static void rsock_send_placed(struct sock *sk, struct rsock_ep *ep, s64 to,
 	    !rsock_send_mapped(ep, RSOCK_NOTES_OFFSET, RSOCK_NOTE_LEN))
 		return;
 	err = rsock_send_note(sk, ep, &note);
-	if (err)
+	if (err && err != -EPIPE)
 		rsock_ep_kill(ep, -err);
 }
 
@@ -379,9 +397,12 @@ static int __rsock_send(struct sock *sk, struct rsock_ep *ep,
 	err = rsock_send_begin(sk, s);
 	if (err)
 		return err;
-	len = rsock_send_inplace_len(sk, s);
+	len = rsock_send_inplace_len(sk, ep, s);
 	if (len)
 		err = rsock_send_inplace(sk, ep, s, len);
+	/* There is memory that can be copied from, but not be pinned */
+	if (err == -EFAULT)
+		err = 0;
 	if (!err)
 		err = rsock_send_queue(sk, ep, s, msg_data_left(s->msg));
 	if (err && s->queued)

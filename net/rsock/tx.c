@@ -136,14 +136,14 @@ static u32 rsock_txmsg_cut(struct rsock_ep *ep, struct rsock_txmsg *m,
 {
 	u32 rest = m->len - m->posted;
 
-	if (!m->posted) {
-		rsock_txmsg_retire(ep, m, done);
-		return rest;
-	}
 	m->len = m->posted;
 	m->end_seq = ep->sq.posted;
 	ep->tx.queued -= rest;
-	list_move_tail(&m->node, &ep->tx.sent);
+	/* No completion comes that is not there already */
+	if (!m->posted || ep->sq.done == ep->sq.posted)
+		rsock_txmsg_retire(ep, m, done);
+	else
+		list_move_tail(&m->node, &ep->tx.sent);
 	return rest;
 }
 
@@ -550,10 +550,14 @@ static void rsock_tx_grown(struct rsock_ep *ep, u32 len, u32 charge, bool push)
 		rsock_tx_push(ep);
 }
 
-static bool rsock_tx_is_open(const struct rsock_ep *ep)
+/* May something be queued? A note may as long as the stream has not ended. */
+static bool rsock_tx_takes(const struct rsock_ep *ep, s64 to)
 {
+	enum rsock_fin fin = to == RSOCK_TO_NOTES ? ep->tx.fin_posted :
+						    ep->tx.fin;
+
 	lockdep_assert_held(&ep->lock);
-	return ep->state == RSOCK_EP_OPEN && !ep->tx.fin;
+	return ep->state == RSOCK_EP_OPEN && !fin;
 }
 
 /**
@@ -569,7 +573,7 @@ int rsock_tx_add(struct rsock_ep *ep, struct rsock_txmsg *m, bool push)
 	int err = -EPIPE;
 
 	spin_lock_bh(&ep->lock);
-	if (rsock_tx_is_open(ep)) {
+	if (rsock_tx_takes(ep, m->to)) {
 		list_add_tail(&m->node, &ep->tx.unsent);
 		ep->tx.inplace += !!m->uarg;
 		rsock_tx_grown(ep, m->len, m->charge, push);
@@ -588,7 +592,7 @@ static bool rsock_tx_extend(struct rsock_ep *ep, struct page *page, u32 off,
 	u32 charge;
 
 	lockdep_assert_held(&ep->lock);
-	if (!rsock_tx_is_open(ep) || list_empty(&ep->tx.unsent))
+	if (!rsock_tx_takes(ep, to) || list_empty(&ep->tx.unsent))
 		return false;
 	m = list_last_entry(&ep->tx.unsent, struct rsock_txmsg, node);
 	if (!rsock_txmsg_takes(m, page, off, to, &extends))
