@@ -79,6 +79,13 @@ START_TEST(iomap)
 	expect(vec_iomaps[_i].name, vec_check_iomap(&vec_iomaps[_i], &f), &f);
 }
 
+START_TEST(note)
+{
+	struct vec_fail f = {};
+
+	expect(vec_notes[_i].name, vec_check_note(&vec_notes[_i], &f), &f);
+}
+
 START_TEST(txwin)
 {
 	struct vec_fail f = {};
@@ -225,6 +232,8 @@ int main(void)
 		add(sge, vec_sges[i].name, i);
 	for (i = 0; i < VEC_COUNT(vec_iomaps); i++)
 		add(iomap, vec_iomaps[i].name, i);
+	for (i = 0; i < VEC_COUNT(vec_notes); i++)
+		add(note, vec_notes[i].name, i);
 	for (i = 0; i < VEC_COUNT(vec_txwins); i++)
 		add(txwin, vec_txwins[i].name, i);
 	for (i = 0; i < VEC_COUNT(vec_rxwins); i++)

@@ -238,19 +238,35 @@ static inline bool vec_check_msg_encode(struct vec_fail *f)
 	       vec_eq(f, "revoke", rsock_msg_encode(RSOCK_OP_CTRL,
 						    RSOCK_CTRL_REVOKE |
 						    255 << RSOCK_CTRL_SLOT_SHIFT),
-		      0xe0ff0010);
+		      0xe0ff0010) &&
+	       vec_eq(f, "note", rsock_msg_encode(RSOCK_OP_NOTE, 0xe0000002),
+		      0xa0000002);
+}
+
+/* Entries, as we or a host of the other byte order has them in memory */
+
+static inline const u8 *vec_native(const u8 *le, const u8 *be)
+{
+	return vec_host_is_be() ? be : le;
+}
+
+/* What was encoded; behind it @got is 0xa5 */
+static inline bool vec_entry_eq(struct vec_fail *f, const u8 *got,
+				const u8 *want, size_t len)
+{
+	return vec_bytes_eq(f, "encoded byte", got, want, len) &&
+	       vec_eq(f, "byte too far", got[len], 0xa5);
 }
 
 /* SGL entries */
 
 static inline bool vec_check_sge(const struct vec_sge *v, struct vec_fail *f)
 {
+	const u8 *theirs = vec_native(v->be, v->le);
+	const u8 *ours = vec_native(v->le, v->be);
 	const struct rsock_sge poison = { 0x5a, 0x5a, 0x5a };
-	bool be = vec_host_is_be();
-	const u8 *ours = be ? v->be : v->le;
-	const u8 *theirs = be ? v->le : v->be;
+	u8 out[RSOCK_SGE_LEN + 1], swapped[RSOCK_SGE_LEN + 1];
 	struct rsock_sge got = poison;
-	u8 out[RSOCK_SGE_LEN + 1];
 
 	f->step = 0;
 	if (!vec_eq(f, "fault", rsock_sge_decode(ours, &got), v->fault) ||
@@ -258,12 +274,11 @@ static inline bool vec_check_sge(const struct vec_sge *v, struct vec_fail *f)
 		return false;
 
 	out[RSOCK_SGE_LEN] = 0xa5;
+	swapped[RSOCK_SGE_LEN] = 0xa5;
 	rsock_sge_encode(&v->sge, false, out);
-	if (!vec_bytes_eq(f, "our byte", out, ours, RSOCK_SGE_LEN))
-		return false;
-	rsock_sge_encode(&v->sge, true, out);
-	return vec_bytes_eq(f, "their byte", out, theirs, RSOCK_SGE_LEN) &&
-	       vec_eq(f, "byte too far", out[RSOCK_SGE_LEN], 0xa5);
+	rsock_sge_encode(&v->sge, true, swapped);
+	return vec_entry_eq(f, out, ours, RSOCK_SGE_LEN) &&
+	       vec_entry_eq(f, swapped, theirs, RSOCK_SGE_LEN);
 }
 
 /* Iomap entries */
@@ -279,13 +294,12 @@ static inline bool vec_iomap_eq(struct vec_fail *f,
 static inline bool vec_check_iomap(const struct vec_iomap *v,
 				   struct vec_fail *f)
 {
+	const u8 *theirs = vec_native(v->be, v->le);
+	const u8 *ours = vec_native(v->le, v->be);
 	const struct rsock_iomap_entry poison = { 0x5a, { 0x5a, 0x5a, 0x5a } };
 	const struct rsock_iomap_entry empty = {}, *want = &v->entry;
-	bool be = vec_host_is_be();
-	const u8 *ours = be ? v->be : v->le;
-	const u8 *theirs = be ? v->le : v->be;
+	u8 out[RSOCK_IOMAP_LEN + 1], swapped[RSOCK_IOMAP_LEN + 1];
 	struct rsock_iomap_entry got = poison;
-	u8 out[RSOCK_IOMAP_LEN + 1];
 
 	if (v->fault)
 		want = &poison;
@@ -297,12 +311,36 @@ static inline bool vec_check_iomap(const struct vec_iomap *v,
 		return false;
 
 	out[RSOCK_IOMAP_LEN] = 0xa5;
+	swapped[RSOCK_IOMAP_LEN] = 0xa5;
 	rsock_iomap_encode(&v->entry, false, out);
-	if (!vec_bytes_eq(f, "our byte", out, ours, RSOCK_IOMAP_LEN))
+	rsock_iomap_encode(&v->entry, true, swapped);
+	return vec_entry_eq(f, out, ours, RSOCK_IOMAP_LEN) &&
+	       vec_entry_eq(f, swapped, theirs, RSOCK_IOMAP_LEN);
+}
+
+/* Notes */
+
+static inline bool vec_check_note(const struct vec_note *v, struct vec_fail *f)
+{
+	const u8 *theirs = vec_native(v->be, v->le);
+	const u8 *ours = vec_native(v->le, v->be);
+	const struct rsock_note poison = { 0x5a, 0x5a };
+	const struct rsock_note *want = v->fault ? &poison : &v->note;
+	u8 out[RSOCK_NOTE_LEN + 1], swapped[RSOCK_NOTE_LEN + 1];
+	struct rsock_note got = poison;
+
+	f->step = 0;
+	if (!vec_eq(f, "fault", rsock_note_decode(ours, &got), v->fault) ||
+	    !vec_eq(f, "note offset", got.offset, want->offset) ||
+	    !vec_eq(f, "note length", got.len, want->len))
 		return false;
-	rsock_iomap_encode(&v->entry, true, out);
-	return vec_bytes_eq(f, "their byte", out, theirs, RSOCK_IOMAP_LEN) &&
-	       vec_eq(f, "byte too far", out[RSOCK_IOMAP_LEN], 0xa5);
+
+	out[RSOCK_NOTE_LEN] = 0xa5;
+	swapped[RSOCK_NOTE_LEN] = 0xa5;
+	rsock_note_encode(&v->note, false, out);
+	rsock_note_encode(&v->note, true, swapped);
+	return vec_entry_eq(f, out, ours, RSOCK_NOTE_LEN) &&
+	       vec_entry_eq(f, swapped, theirs, RSOCK_NOTE_LEN);
 }
 
 /* Windows */
@@ -445,6 +483,7 @@ static inline bool vec_rxwin_eq(struct vec_fail *f,
 	    !vec_eq(f, "granted", got->granted, want->granted) ||
 	    !vec_eq(f, "nr_grants", got->nr_grants, want->nr_grants) ||
 	    !vec_eq(f, "seq", got->seq, want->seq) ||
+	    !vec_eq(f, "held", got->held, want->held) ||
 	    !vec_eq(f, "told", got->told, want->told) ||
 	    !vec_eq(f, "credits", got->credits, want->credits) ||
 	    !vec_eq(f, "entry", got->entry, want->entry) ||
@@ -477,15 +516,22 @@ static inline bool vec_rxwin_sane(const struct rsock_rxwin *w,
 		      (u64)w->avail + w->granted <= w->size, true) &&
 	       vec_eq(f, "within credits",
 		      (u16)(w->seq - w->told) <= w->credits, true) &&
+	       vec_eq(f, "kept are not returned",
+		      w->held <= (u16)(w->seq - w->told), true) &&
 	       vec_eq(f, "entry in table", w->entry < w->peer_entries, true);
 }
 
 static inline int vec_rxwin_arrive(struct rsock_rxwin *w,
 				   const struct vec_step *s, u32 *off)
 {
-	if (s->op == VEC_COUNTED)
-		return rsock_rxwin_counted(w);
-	return rsock_rxwin_data(w, s->a, off);
+	int fault;
+
+	if (s->op == VEC_DATA)
+		return rsock_rxwin_data(w, s->a, off);
+	fault = rsock_rxwin_counted(w);
+	if (!fault && s->op == VEC_HELD)
+		rsock_rxwin_hold(w);
+	return fault;
 }
 
 static inline bool vec_rxwin_message(struct rsock_rxwin *w,
@@ -507,13 +553,26 @@ static inline bool vec_rxwin_message(struct rsock_rxwin *w,
 	if (!vec_eq(f, "fault", vec_rxwin_arrive(w, s, &off), 0) ||
 	    !vec_eq(f, "seq", w->seq, (u16)(before.seq + s->n)))
 		return false;
-	if (s->op == VEC_COUNTED) {
+	if (s->op != VEC_DATA) {
 		before.seq = w->seq;
+		before.held += s->op == VEC_HELD ? s->n : 0;
 		return vec_rxwin_eq(f, w, &before);
 	}
 	return vec_eq(f, "offset", off, s->off) &&
 	       vec_eq(f, "avail", w->avail, before.avail + s->n * s->a) &&
 	       vec_eq(f, "granted", w->granted, before.granted - s->n * s->a);
+}
+
+static inline bool vec_rxwin_release(struct rsock_rxwin *w, u32 n,
+				     struct vec_fail *f)
+{
+	struct rsock_rxwin want = *w;
+	u32 i;
+
+	want.held -= n;
+	for (i = 0; i < n; i++)
+		rsock_rxwin_release(w);
+	return vec_rxwin_eq(f, w, &want);
 }
 
 static inline bool vec_rxwin_step(struct rsock_rxwin *w,
@@ -524,7 +583,10 @@ static inline bool vec_rxwin_step(struct rsock_rxwin *w,
 	switch (s->op) {
 	case VEC_DATA:
 	case VEC_COUNTED:
+	case VEC_HELD:
 		return vec_rxwin_message(w, s, f);
+	case VEC_RELEASE:
+		return vec_rxwin_release(w, s->n, f);
 	case VEC_CONSUME:
 		for (i = 0; i < s->n; i++)
 			rsock_rxwin_consume(w, s->a);
@@ -560,6 +622,7 @@ static inline bool vec_check_rxwin(const struct vec_rxwin *v,
 	f->step = -1;
 	if (!vec_eq(f, "size", w.size, v->size) ||
 	    !vec_eq(f, "avail", w.avail, 0) ||
+	    !vec_eq(f, "held", w.held, 0) ||
 	    !vec_eq(f, "granted", w.granted, v->first) ||
 	    !vec_eq(f, "nr_grants", w.nr_grants, 1) ||
 	    !vec_rxwin_sane(&w, f))

@@ -117,6 +117,20 @@ static void iomap_test(struct kunit *test)
 	expect(test, vec_check_iomap(test->param_value, &f), &f);
 }
 
+static void note_desc(const struct vec_note *v, char *desc)
+{
+	strscpy(desc, v->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(note, vec_notes, note_desc);
+
+static void note_test(struct kunit *test)
+{
+	struct vec_fail f = {};
+
+	expect(test, vec_check_note(test->param_value, &f), &f);
+}
+
 static struct kunit_case rsock_wire_cases[] = {
 	KUNIT_CASE_PARAM(conn_test, conn_gen_params),
 	KUNIT_CASE_PARAM(scale_test, scale_gen_params),
@@ -126,6 +140,7 @@ static struct kunit_case rsock_wire_cases[] = {
 	KUNIT_CASE(msg_encode_test),
 	KUNIT_CASE_PARAM(sge_test, sge_gen_params),
 	KUNIT_CASE_PARAM(iomap_test, iomap_gen_params),
+	KUNIT_CASE_PARAM(note_test, note_gen_params),
 	{}
 };
 

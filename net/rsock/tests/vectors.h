@@ -11,6 +11,7 @@
 
 #define VEC_END		(~0ULL)			/* the last byte */
 #define VEC_LAST(n)	(VEC_END - (n) + 1)	/* the last n bytes */
+#define VEC_2_63	0x8000000000000000ULL	/* what no program can map */
 
 /*
  * Connection data
@@ -438,8 +439,6 @@ static const struct vec_msg vec_msgs[] = {
 	VEC_BAD_MSG("op 2, value 0", 0x40000000, 0, 2, RSOCK_FAULT_OP),
 	VEC_BAD_MSG("op 3", 0x60000064, 100, 2, RSOCK_FAULT_OP),
 	VEC_BAD_MSG("op 3, largest", 0x7fffffff, 0x1fffffff, 2, RSOCK_FAULT_OP),
-	VEC_BAD_MSG("op 5", 0xa0000064, 100, 2, RSOCK_FAULT_OP),
-	VEC_BAD_MSG("op 5, value 0", 0xa0000000, 16, 2, RSOCK_FAULT_OP),
 	/* credit and grant */
 	VEC_MSG("captured SGL", 0x80000180, 16, 2, 4, true, 0x180),
 	VEC_MSG("credit only", 0x80000188, 0, 2, 4, false, 0x188),
@@ -454,6 +453,20 @@ static const struct vec_msg vec_msgs[] = {
 	VEC_BAD_MSG("SGL 24", 0x80000180, 24, 2, RSOCK_FAULT_LENGTH),
 	VEC_BAD_MSG("SGL 32", 0x80000180, 32, 2, RSOCK_FAULT_LENGTH),
 	VEC_BAD_MSG("SGL 2^31", 0x80000180, 0x80000000, 2, RSOCK_FAULT_LENGTH),
+	/* notes: an entry, of how many is not known here */
+	VEC_MSG("note 0", 0xa0000000, 16, 0, 5, false, 0),
+	VEC_MSG("note 63", 0xa000003f, 16, 2, 5, false, 63),
+	VEC_MSG("note 2^16", 0xa0010000, 16, 2, 5, false, 0x10000),
+	VEC_MSG("note 2^29-1", 0xbfffffff, 16, 2, 5, false, 0x1fffffff),
+	VEC_BAD_MSG("note not written", 0xa0000000, 0, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 1", 0xa0000001, 1, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 15", 0xa0000000, 15, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 17", 0xa0000000, 17, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 24", 0xa0000000, 24, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 32", 0xa0000000, 32, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 100 of 100", 0xa0000064, 100, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("note 2^31 + 16", 0xa0000000, 0x80000010, 2,
+		    RSOCK_FAULT_LENGTH),
 	/* iomap */
 	VEC_SLOT_MSG("captured iomap", 0xc0000000, 24, 2, 6, 0, 0),
 	VEC_SLOT_MSG("iomap last slot", 0xc0000001, 24, 2, 6, 1, 1),
@@ -680,6 +693,111 @@ static const struct vec_iomap vec_iomaps[] = {
 	},
 };
 
+/* Notes, as either kind of host has them in memory */
+
+struct vec_note {
+	const char *name;
+	struct rsock_note note;
+	u8 le[RSOCK_NOTE_LEN];
+	u8 be[RSOCK_NOTE_LEN];
+	int fault;
+};
+
+static const struct vec_note vec_notes[] = {
+	{
+		.name = "distinct bytes",
+		.note = { 0x0102030405060708ULL, 0x090a0b0c0d0e0f10ULL },
+		.le = { 8, 7, 6, 5, 4, 3, 2, 1, 16, 15, 14, 13, 12, 11, 10, 9 },
+		.be = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
+	}, {
+		.name = "1 byte at 0",
+		.note = { 0, 1 },
+		.le = { [8] = 1 },
+		.be = { [15] = 1 },
+	}, {
+		.name = "all zero",
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "empty",
+		.note = { 0x1000, 0 },
+		.le = { 0x00, 0x10 },
+		.be = { [6] = 0x10 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "empty at 2^63",
+		.note = { VEC_2_63, 0 },
+		.le = { [7] = 0x80 },
+		.be = { 0x80 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "1 byte before 2^63",
+		.note = { VEC_2_63 - 1, 1 },
+		.le = { 255, 255, 255, 255, 255, 255, 255, 0x7f, 1 },
+		.be = { 0x7f, 255, 255, 255, 255, 255, 255, 255, [15] = 1 },
+	}, {
+		.name = "1 byte at 2^63",
+		.note = { VEC_2_63, 1 },
+		.le = { [7] = 0x80, 1 },
+		.be = { 0x80, [15] = 1 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "1 byte beyond 2^63",
+		.note = { VEC_2_63 + 1, 1 },
+		.le = { 1, [7] = 0x80, 1 },
+		.be = { 0x80, [7] = 1, [15] = 1 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "1 byte at the last",
+		.note = { VEC_END, 1 },
+		.le = { 255, 255, 255, 255, 255, 255, 255, 255, 1 },
+		.be = { 255, 255, 255, 255, 255, 255, 255, 255, [15] = 1 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "ends at 2^63",
+		.note = { VEC_2_63 - 0x1000, 0x1000 },
+		.le = { 0, 0xf0, 255, 255, 255, 255, 255, 0x7f, 0, 0x10 },
+		.be = { 0x7f, 255, 255, 255, 255, 255, 0xf0, 0,
+			[14] = 0x10 },
+	}, {
+		.name = "ends one beyond 2^63",
+		.note = { VEC_2_63 - 0x1000, 0x1001 },
+		.le = { 0, 0xf0, 255, 255, 255, 255, 255, 0x7f, 1, 0x10 },
+		.be = { 0x7f, 255, 255, 255, 255, 255, 0xf0, 0,
+			[14] = 0x10, 1 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "all there is",
+		.note = { 0, VEC_2_63 },
+		.le = { [15] = 0x80 },
+		.be = { [8] = 0x80 },
+	}, {
+		.name = "all there is and one",
+		.note = { 0, VEC_2_63 + 1 },
+		.le = { [8] = 1, [15] = 0x80 },
+		.be = { [8] = 0x80, [15] = 1 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "largest at 0",
+		.note = { 0, VEC_END },
+		.le = { [8] = 255, 255, 255, 255, 255, 255, 255, 255 },
+		.be = { [8] = 255, 255, 255, 255, 255, 255, 255, 255 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "wraps to 0",
+		.note = { 1, VEC_END },
+		.le = { 1, [8] = 255, 255, 255, 255, 255, 255, 255, 255 },
+		.be = { [7] = 1, 255, 255, 255, 255, 255, 255, 255, 255 },
+		.fault = RSOCK_FAULT_NOTE,
+	}, {
+		.name = "wraps",
+		.note = { 0x1000, VEC_END },
+		.le = { 0, 0x10, [8] = 255, 255, 255, 255, 255, 255, 255, 255 },
+		.be = { [6] = 0x10, [8] = 255, 255, 255, 255, 255, 255, 255,
+			255 },
+		.fault = RSOCK_FAULT_NOTE,
+	},
+};
+
 /*
  * Windows: scripts of steps, each with its expected result. A step that ends
  * in a fault must leave the window as it was. With @n > 1 a step is repeated;
@@ -698,6 +816,8 @@ enum vec_op {
 	/* receiver */
 	VEC_DATA,		/* @a bytes: fault @want, or placed at @off */
 	VEC_COUNTED,		/* fault @want */
+	VEC_HELD,		/* fault @want, or counted and its credit kept */
+	VEC_RELEASE,		/* a credit that was kept */
 	VEC_CONSUME,		/* @a bytes */
 	VEC_GRANTABLE,		/* @want bytes at @off */
 	VEC_RXGRANT,		/* @a bytes: goes to entry @want */
@@ -729,6 +849,9 @@ struct vec_step {
 	{ .op = VEC_DATA, .n = (_n), .a = (_len), .want = (_fault) }
 #define VEC_S_COUNTED(_n, _fault)					\
 	{ .op = VEC_COUNTED, .n = (_n), .want = (_fault) }
+#define VEC_S_HELD(_n, _fault)						\
+	{ .op = VEC_HELD, .n = (_n), .want = (_fault) }
+#define VEC_S_RELEASE(_n)	{ .op = VEC_RELEASE, .n = (_n) }
 #define VEC_S_CONSUME(_n, _len)						\
 	{ .op = VEC_CONSUME, .n = (_n), .a = (_len) }
 #define VEC_S_GRANTABLE(_len, _off)					\
@@ -1121,6 +1244,166 @@ static const struct vec_rxwin vec_rxwins[] = {
 			VEC_S_COUNTED(1, 0),
 			VEC_S_TELL(0x5001),
 			VEC_S_COUNTED(0x7001, RSOCK_FAULT_FLOOD),
+		},
+	}, {
+		.name = "one credit, kept", .size = 100, .first = 100,
+		.credits = 1,
+		.steps = {
+			VEC_S_HELD(1, 0),
+			VEC_S_DUE(false),
+			VEC_S_HELD(1, RSOCK_FAULT_FLOOD),
+			VEC_S_BAD_DATA(1, 1, RSOCK_FAULT_FLOOD),
+			VEC_S_RELEASE(1),
+			VEC_S_DUE(true),
+			VEC_S_COUNTED(1, RSOCK_FAULT_FLOOD),
+			VEC_S_TELL(2),
+			VEC_S_DUE(false),
+			VEC_S_HELD(1, 0),
+			VEC_S_TELL(2),
+			VEC_S_RELEASE(1),
+			VEC_S_TELL(3),
+		},
+	}, {
+		.name = "all credits kept", .size = 100, .first = 100,
+		.credits = 4,
+		.steps = {
+			VEC_S_HELD(4, 0),
+			VEC_S_DUE(false),
+			VEC_S_COUNTED(1, RSOCK_FAULT_FLOOD),
+			VEC_S_HELD(1, RSOCK_FAULT_FLOOD),
+			/* told all the same: nothing new */
+			VEC_S_TELL(4),
+			VEC_S_DUE(false),
+			VEC_S_COUNTED(1, RSOCK_FAULT_FLOOD),
+			VEC_S_RELEASE(1),
+			VEC_S_DUE(true),
+			VEC_S_TELL(5),
+			VEC_S_DUE(false),
+			VEC_S_HELD(1, 0),
+			VEC_S_DUE(false),
+			VEC_S_HELD(1, RSOCK_FAULT_FLOOD),
+			VEC_S_RELEASE(4),
+			VEC_S_DUE(true),
+			VEC_S_TELL(9),
+			VEC_S_COUNTED(5, RSOCK_FAULT_FLOOD),
+		},
+	}, {
+		.name = "half kept, the rest is returned", .size = 100,
+		.first = 100, .credits = 8,
+		.steps = {
+			VEC_S_HELD(4, 0),
+			VEC_S_DUE(false),
+			VEC_S_COUNTED(1, 0),
+			VEC_S_DUE(false),
+			VEC_S_COUNTED(1, 0),
+			VEC_S_DUE(true),
+			VEC_S_TELL(10),
+			VEC_S_DUE(false),
+			VEC_S_DATA(2, 10, 10),
+			VEC_S_DUE(true),
+			VEC_S_TELL(12),
+			VEC_S_COUNTED(4, 0),
+			VEC_S_COUNTED(1, RSOCK_FAULT_FLOOD),
+			VEC_S_DUE(true),
+			VEC_S_TELL(16),
+			VEC_S_COUNTED(5, RSOCK_FAULT_FLOOD),
+			VEC_S_RELEASE(4),
+			VEC_S_TELL(24),
+			VEC_S_COUNTED(9, RSOCK_FAULT_FLOOD),
+		},
+	}, {
+		.name = "half of what is not kept, odd", .size = 100,
+		.first = 100, .credits = 8,
+		.steps = {
+			VEC_S_HELD(3, 0),
+			VEC_S_COUNTED(2, 0),
+			VEC_S_DUE(false),
+			VEC_S_COUNTED(1, 0),
+			VEC_S_DUE(true),
+			VEC_S_TELL(11),
+			VEC_S_DUE(false),
+		},
+	}, {
+		.name = "all but one kept", .size = 100, .first = 100,
+		.credits = 4,
+		.steps = {
+			VEC_S_HELD(2, 0),
+			VEC_S_COUNTED(1, 0),
+			VEC_S_DUE(true),
+			VEC_S_HELD(1, 0),
+			VEC_S_DUE(true),
+			VEC_S_TELL(5),
+			VEC_S_DUE(false),
+			VEC_S_DATA(1, 1, 0),
+			VEC_S_DUE(true),
+			VEC_S_TELL(6),
+			VEC_S_DATA(1, 1, 1),
+			VEC_S_BAD_DATA(1, 1, RSOCK_FAULT_FLOOD),
+		},
+	}, {
+		/* that may make more due, or what was due not enough any more */
+		.name = "released", .size = 100, .first = 100, .credits = 8,
+		.steps = {
+			VEC_S_HELD(3, 0),
+			VEC_S_RELEASE(2),
+			VEC_S_DUE(false),
+			VEC_S_RELEASE(1),
+			VEC_S_DUE(false),
+			VEC_S_COUNTED(1, 0),
+			VEC_S_DUE(true),
+			VEC_S_TELL(12),
+			VEC_S_HELD(8, 0),
+			VEC_S_DUE(false),
+			VEC_S_RELEASE(1),
+			VEC_S_DUE(true),
+			VEC_S_TELL(13),
+			VEC_S_RELEASE(3),
+			VEC_S_DUE(true),
+			VEC_S_TELL(16),
+			VEC_S_RELEASE(2),
+			VEC_S_DUE(false),
+			VEC_S_RELEASE(2),
+			VEC_S_DUE(true),
+			VEC_S_TELL(20),
+		},
+	}, {
+		.name = "kept while the sequence wraps", .size = 100,
+		.first = 100, .credits = 0x7000,
+		.steps = {
+			VEC_S_HELD(0x7000, 0),
+			VEC_S_DUE(false),
+			VEC_S_RELEASE(0x7000),
+			VEC_S_TELL(0xe000),
+			VEC_S_HELD(0x7000, 0),
+			VEC_S_RELEASE(0x6fff),
+			VEC_S_TELL(0x4fff),
+			VEC_S_HELD(0x6fff, 0),
+			VEC_S_DUE(false),
+			VEC_S_HELD(1, RSOCK_FAULT_FLOOD),
+			VEC_S_RELEASE(1),
+			VEC_S_DUE(true),
+			VEC_S_TELL(0x5000),
+			VEC_S_RELEASE(0x6fff),
+			VEC_S_DUE(true),
+			VEC_S_TELL(0xbfff),
+		},
+	}, {
+		.name = "as many kept as can be", .size = 100, .first = 100,
+		.credits = 0xfffe,
+		.steps = {
+			VEC_S_HELD(0xfffe, 0),
+			VEC_S_DUE(false),
+			VEC_S_HELD(1, RSOCK_FAULT_FLOOD),
+			VEC_S_TELL(0xfffe),
+			VEC_S_RELEASE(1),
+			VEC_S_DUE(true),
+			VEC_S_TELL(0xffff),
+			VEC_S_HELD(1, 0),
+			VEC_S_DUE(false),
+			VEC_S_RELEASE(0xfffe),
+			VEC_S_DUE(true),
+			VEC_S_TELL(0xfffd),
+			VEC_S_COUNTED(0xffff, RSOCK_FAULT_FLOOD),
 		},
 	}, {
 		.name = "entries 1 0 1 0", .size = 1000, .first = 1,
