@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz target: messages, SGL and iomap entries. The input is, all big endian:
- * immediate (4), written length (4), what to make of that length (1), slots of
- * our iomap table (2), iomap entry (24), of which the last 16 are the SGL entry.
+ * Fuzz target: messages, entries of tables and notes. The input is, all big
+ * endian: immediate (4), written length (4), what to make of that length (1),
+ * slots of our iomap table (2), iomap entry (24), of which the last 16 are the
+ * SGL entry and the note.
  */
 
 #include "fuzz.h"
@@ -16,6 +17,8 @@ static int verdict(u32 imm, u32 len, u16 slots)
 		return value && value == len ? 0 : RSOCK_FAULT_LENGTH;
 	case 4:
 		return len == 0 || len == 16 ? 0 : RSOCK_FAULT_LENGTH;
+	case 5:
+		return len == 16 ? 0 : RSOCK_FAULT_LENGTH;
 	case 6:
 		if (len != 24)
 			return RSOCK_FAULT_LENGTH;
@@ -136,6 +139,34 @@ static void check_iomap(const u8 *entry)
 			   i < 20 ? 35 - i : 43 - i], "swapped byte");
 }
 
+static void check_note(const u8 *entry)
+{
+	const struct rsock_note untouched = { 1, 2 };
+	const u64 top = 1ULL << 63;
+	struct rsock_note raw, note = untouched, want;
+	u8 out[RSOCK_NOTE_LEN], swapped[RSOCK_NOTE_LEN];
+	bool ok;
+	int i;
+
+	memcpy(&raw.offset, entry, 8);
+	memcpy(&raw.len, entry + 8, 8);
+	/* Neither its first byte nor its last has the highest bit set */
+	ok = raw.len && raw.len <= top &&
+	     !((raw.offset | (raw.offset + raw.len - 1)) & top);
+	want = ok ? raw : untouched;
+	require_eq(rsock_note_decode(entry, &note), ok ? 0 : RSOCK_FAULT_NOTE,
+		   "note fault");
+	require_eq(note.offset, want.offset, "note offset");
+	require_eq(note.len, want.len, "note length");
+
+	rsock_note_encode(&raw, false, out);
+	require(!memcmp(out, entry, sizeof(out)), "encodes the same");
+	rsock_note_encode(&raw, true, swapped);
+	for (i = 0; i < 16; i++)
+		require_eq(swapped[i], entry[i < 8 ? 7 - i : 23 - i],
+			   "swapped byte");
+}
+
 int fuzz_one(const u8 *data, size_t size)
 {
 	struct input in = { data, size };
@@ -151,6 +182,7 @@ int fuzz_one(const u8 *data, size_t size)
 	check_msg(imm, likely_len(imm, len, mode), slots);
 	check_iomap(entry);
 	check_sge(entry + RSOCK_IOMAP_LEN - RSOCK_SGE_LEN);
+	check_note(entry + RSOCK_IOMAP_LEN - RSOCK_NOTE_LEN);
 	free(entry);
 	return 0;
 }

@@ -38,6 +38,7 @@ struct tx_account {
  * @nr_grants: open grants
  * @granted: bytes granted in all, the end of the last grant
  * @msgs: messages arrived
+ * @held: of these, messages whose credit is kept
  * @limit: messages that may arrive in all, as the peer was told
  * @updates: grants that went through the peer's table
  */
@@ -51,6 +52,7 @@ struct rx_account {
 	u32 nr_grants;
 	u64 granted;
 	u64 msgs;
+	u64 held;
 	u64 limit;
 	u64 updates;
 };
@@ -150,6 +152,8 @@ static void tx_counted(struct sides *s)
 
 static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
 {
+	u64 done = a->msgs - a->held;
+	u64 told = a->limit - a->credits;
 	u64 from = a->arrived;
 	u32 i;
 
@@ -169,10 +173,11 @@ static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
 	require_eq(w->seq, a->msgs % 0x10000, "rx seq");
 	require_eq((u16)(w->told + w->credits), a->limit % 0x10000, "rx limit");
 	require(a->msgs <= a->limit, "arrived within limit");
+	require_eq(w->held, a->held, "rx held");
+	require(told <= done, "what is kept was not returned");
 	require_eq(w->entry, (a->updates + 1) % a->table, "rx entry");
-	require_eq(rsock_rxwin_credit_due(w),
-		   2 * (a->msgs + a->credits - a->limit) >= a->credits,
-		   "credit due");
+	require_eq(rsock_rxwin_credit_due(w), told < done &&
+		   2 * (done - told) >= a->credits - a->held, "credit due");
 }
 
 static void rx_data(struct sides *s, u32 len)
@@ -198,14 +203,29 @@ static void rx_data(struct sides *s, u32 len)
 	}
 }
 
-static void rx_counted(struct sides *s)
+static void rx_counted(struct sides *s, bool hold)
 {
 	struct rx_account *a = &s->rxa;
 	int want = a->msgs == a->limit ? RSOCK_FAULT_FLOOD : 0;
 
 	require_eq(rsock_rxwin_counted(&s->rx), want, "counted");
-	if (!want)
-		a->msgs++;
+	if (want)
+		return;
+	a->msgs++;
+	if (hold) {
+		rsock_rxwin_hold(&s->rx);
+		a->held++;
+	}
+}
+
+static void rx_release(struct sides *s, u32 n)
+{
+	struct rx_account *a = &s->rxa;
+
+	for (n = n % (a->held + 1); n; n--) {
+		rsock_rxwin_release(&s->rx);
+		a->held--;
+	}
 }
 
 static void rx_consume(struct sides *s, u32 n)
@@ -245,7 +265,7 @@ static void rx_tell(struct sides *s)
 {
 	struct rx_account *a = &s->rxa;
 
-	a->limit = a->msgs + a->credits;
+	a->limit = a->msgs - a->held + a->credits;
 	require_eq(rsock_rxwin_tell(&s->rx), a->limit % 0x10000, "limit told");
 }
 
@@ -302,12 +322,12 @@ static void skip(struct sides *s, u16 n)
 }
 
 /* Many small steps at once */
-static void burst(struct sides *s, u8 n)
+static void burst(struct sides *s, u8 n, bool hold)
 {
 	while (n--) {
 		tx_take(s, 0);
 		tx_counted(s);
-		rx_counted(s);
+		rx_counted(s, hold);
 	}
 }
 
@@ -315,7 +335,7 @@ static void step(struct sides *s, struct input *in)
 {
 	struct rsock_sge sge;
 
-	switch (input_get(in, 1) % 17) {
+	switch (input_get(in, 1) % 21) {
 	case 0:
 		tx_credit(s, input_get(in, 2));
 		break;
@@ -351,7 +371,7 @@ static void step(struct sides *s, struct input *in)
 		rx_data(s, input_get(in, 1));
 		break;
 	case 10:
-		rx_counted(s);
+		rx_counted(s, false);
 		break;
 	case 11:
 		rx_consume(s, input_get(in, 4));
@@ -366,10 +386,22 @@ static void step(struct sides *s, struct input *in)
 		rx_tell(s);
 		break;
 	case 15:
-		burst(s, input_get(in, 1));
+		burst(s, input_get(in, 1), false);
 		break;
 	case 16:
 		tx_counted(s);
+		break;
+	case 17:
+		rx_counted(s, true);
+		break;
+	case 18:
+		burst(s, input_get(in, 1), true);
+		break;
+	case 19:
+		rx_release(s, input_get(in, 2));
+		break;
+	case 20:	/* all of them */
+		rx_release(s, s->rx.held);
 		break;
 	}
 }

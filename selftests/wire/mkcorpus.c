@@ -48,8 +48,9 @@ static void msg_seed(struct seed *s, const struct vec_msg *v, int i)
 {
 	const struct vec_iomap *e = &vec_iomaps[i % VEC_COUNT(vec_iomaps)];
 	const struct vec_sge *sge = &vec_sges[i % VEC_COUNT(vec_sges)];
-	int head = RSOCK_IOMAP_LEN - RSOCK_SGE_LEN;
-	bool whole = i % 2;
+	const struct vec_note *note = &vec_notes[i % VEC_COUNT(vec_notes)];
+	const u8 *tails[] = { e->le + 8, sge->le, note->le };
+	const u8 *tail = tails[i % VEC_COUNT(tails)];
 
 	s->size = 0;
 	put(s, v->imm, 4);
@@ -57,7 +58,7 @@ static void msg_seed(struct seed *s, const struct vec_msg *v, int i)
 	put(s, 7, 1);
 	put(s, v->slots, 2);
 	for (i = 0; i < RSOCK_IOMAP_LEN; i++)
-		put(s, whole || i < head ? e->le[i] : sge->le[i - head], 1);
+		put(s, i < 8 ? e->le[i] : tail[i - 8], 1);
 }
 
 /* The head of fuzz_win.c's input: how the two windows start */
@@ -104,6 +105,13 @@ static void win_step(struct seed *s, const struct vec_step *step)
 		break;
 	case VEC_COUNTED:
 		put(s, 10, 1);
+		break;
+	case VEC_HELD:
+		put(s, 17, 1);
+		break;
+	case VEC_RELEASE:
+		put(s, 19, 1);
+		put(s, 1, 2);
 		break;
 	case VEC_CONSUME:
 		put(s, 11, 1);
