@@ -17,6 +17,9 @@
  * - an iomap entry takes a credit when sent, but none is given back for one
  *   that it received; so we take none towards it;
  * - at most four control messages are under way.
+ *
+ * Notes are sent between hosts of our kind only. There is memory for as many as
+ * there are credits, and the credit of each is kept until it is read.
  */
 
 #include "model.h"
@@ -26,6 +29,8 @@
 #include <stdlib.h>
 
 #define IOMAP_SLOTS	4
+#define NOTES_ADDR	0x123456000
+#define NOTES_KEY	0x8000
 #define STUCK		200000		/* steps in which nothing is read */
 
 enum cell {
@@ -51,6 +56,9 @@ struct fifo {
 struct kernel {
 	struct rsock_txwin tx;
 	struct rsock_rxwin rx;
+	u32 notes_sent;
+	u32 notes_arrived;
+	u32 notes_read;
 };
 
 struct user {
@@ -80,6 +88,8 @@ enum action {
 	ACT_READ,
 	ACT_UPDATE,
 	ACT_IOMAP,
+	ACT_NOTE,
+	ACT_READ_NOTE,
 	__ACT_MAX
 };
 
@@ -93,6 +103,8 @@ struct host {
 	u8 *cells;
 	u8 *table;
 	u32 table_len;
+	u8 *notes;
+	u32 notes_len;
 	struct fifo wire;		/* towards us */
 	struct fifo cq;
 	u32 sent;
@@ -272,15 +284,16 @@ static void place_in_ring(struct host *h, const struct packet *p)
 	}
 }
 
-static void place_in_table(struct host *h, const struct packet *p)
+static void place_in(struct host *h, const struct packet *p, u8 *mem, u32 len,
+		     u64 addr)
 {
-	u64 off = p->addr - h->said.sgl.addr;
+	u64 off = p->addr - addr;
 
-	if (p->addr < h->said.sgl.addr || off + p->len > h->table_len) {
-		fail(h, "written outside the table");
+	if (p->addr < addr || off + p->len > len) {
+		fail(h, "written outside the table or the notes");
 		return;
 	}
-	memcpy(h->table + off, p->payload, p->len);
+	memcpy(mem + off, p->payload, p->len);
 }
 
 static void deliver(struct host *h)
@@ -292,7 +305,9 @@ static void deliver(struct host *h)
 	if (p->len && p->key == h->said.buf.key)
 		place_in_ring(h, p);
 	else if (p->len && p->key == h->said.sgl.key)
-		place_in_table(h, p);
+		place_in(h, p, h->table, h->table_len, h->said.sgl.addr);
+	else if (p->len && p->key == NOTES_KEY)
+		place_in(h, p, h->notes, h->notes_len, NOTES_ADDR);
 	else if (p->len)
 		fail(h, "written with a wrong key");
 	if (p->imm >> 29 == RSOCK_OP_SGL)
@@ -389,6 +404,31 @@ static int kernel_mapped(struct host *h, u16 slot)
 	return fault;
 }
 
+static struct rsock_note nth_note(const struct host *from, u32 n)
+{
+	return (struct rsock_note){ n * 0x100000000ULL, from->cfg->total + n };
+}
+
+static int kernel_noted(struct host *h, u32 entry)
+{
+	struct rsock_note want = nth_note(h->peer, h->k.notes_arrived), note;
+	int fault;
+
+	fault = rsock_rxwin_counted(&h->k.rx);
+	if (!fault)
+		fault = rsock_note_decode(h->notes + RSOCK_NOTE_LEN * entry,
+					  &note);
+	if (fault)
+		return fault;
+	if (note.offset != want.offset || note.len != want.len)
+		fail(h, "another note than was sent");
+	rsock_rxwin_hold(&h->k.rx);
+	h->k.notes_arrived++;
+	if (h->k.notes_arrived - h->k.notes_read > h->cfg->credits)
+		fail(h, "more notes than credits");
+	return 0;
+}
+
 static void kernel_poll(struct host *h)
 {
 	struct packet *p = fifo_pop(&h->cq);
@@ -405,6 +445,8 @@ static void kernel_poll(struct host *h)
 			fault = kernel_sgl(h, &msg);
 		else if (msg.op == RSOCK_OP_IOMAP)
 			fault = kernel_mapped(h, msg.slot);
+		else if (msg.op == RSOCK_OP_NOTE)
+			fault = kernel_noted(h, msg.value);
 	}
 	if (fault)
 		fail(h, "false fault");
@@ -452,6 +494,31 @@ static void kernel_iomap(struct host *h)
 	    !rsock_txwin_counted(&h->k.tx))
 		return;
 	post_iomap(h);
+}
+
+static void kernel_note(struct host *h)
+{
+	struct rsock_note note = nth_note(h, h->k.notes_sent);
+	u32 entry = h->k.notes_sent % h->peer->cfg->credits;
+	struct packet *p;
+
+	if (h->peer->cfg->kind != MODEL_KERNEL ||
+	    !rsock_txwin_counted(&h->k.tx))
+		return;
+	h->k.notes_sent++;
+	p = packet(rsock_msg_encode(RSOCK_OP_NOTE, entry),
+		   NOTES_ADDR + RSOCK_NOTE_LEN * entry, NOTES_KEY,
+		   RSOCK_NOTE_LEN);
+	rsock_note_encode(&note, false, p->payload);
+	fifo_push(&h->peer->wire, p);
+}
+
+static void kernel_read_note(struct host *h)
+{
+	if (h->k.notes_read == h->k.notes_arrived)
+		return;
+	h->k.notes_read++;
+	rsock_rxwin_release(&h->k.rx);
 }
 
 /* A host as in user space */
@@ -576,6 +643,11 @@ static void user_iomap(struct host *h)
 	post_iomap(h);
 }
 
+static void user_nothing(struct host *h)
+{
+	(void)h;
+}
+
 static void (* const actions[][__ACT_MAX])(struct host *h) = {
 	[MODEL_KERNEL] = {
 		[ACT_SEND] = kernel_send,
@@ -584,6 +656,8 @@ static void (* const actions[][__ACT_MAX])(struct host *h) = {
 		[ACT_READ] = kernel_read,
 		[ACT_UPDATE] = kernel_update,
 		[ACT_IOMAP] = kernel_iomap,
+		[ACT_NOTE] = kernel_note,
+		[ACT_READ_NOTE] = kernel_read_note,
 	},
 	[MODEL_USER] = {
 		[ACT_SEND] = user_send,
@@ -592,6 +666,8 @@ static void (* const actions[][__ACT_MAX])(struct host *h) = {
 		[ACT_READ] = user_read,
 		[ACT_UPDATE] = user_update,
 		[ACT_IOMAP] = user_iomap,
+		[ACT_NOTE] = user_nothing,
+		[ACT_READ_NOTE] = user_nothing,
 	},
 };
 
@@ -620,6 +696,8 @@ static void host_init(struct host *h, struct model *m, int i,
 	memset(h->cells, CELL_GRANTED, first);
 	h->table_len = RSOCK_SGE_LEN * entries + RSOCK_IOMAP_LEN * IOMAP_SLOTS;
 	h->table = zalloc(h->table_len);
+	h->notes_len = RSOCK_NOTE_LEN * cfg->credits;
+	h->notes = zalloc(h->notes_len);
 	fifo_init(&h->wire);
 	fifo_init(&h->cq);
 	h->said = (struct rsock_conn){
@@ -665,6 +743,7 @@ static void host_free(struct host *h)
 	free(h->ring);
 	free(h->cells);
 	free(h->table);
+	free(h->notes);
 	free(h->u.lens);
 }
 
@@ -676,6 +755,8 @@ static void set_weights(struct host *h)
 	for (i = 0; i < __ACT_MAX; i++)
 		h->weight[i] = 1 << rnd(h->model, 6);
 	h->weight[ACT_IOMAP] = h->cfg->iomaps;
+	h->weight[ACT_NOTE] *= h->cfg->notes;
+	h->weight[ACT_READ_NOTE] *= h->peer->cfg->notes;
 }
 
 static void step(struct model *m)

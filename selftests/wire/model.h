@@ -29,6 +29,7 @@ enum model_kind {
  * @eager: grant even a single free byte (MODEL_KERNEL)
  * @foreign: not of our byte order (MODEL_USER)
  * @iomaps: now and then it sends an iomap entry
+ * @notes: it sends notes (MODEL_KERNEL, and to such a host)
  */
 struct model_host_cfg {
 	enum model_kind kind;
@@ -42,6 +43,7 @@ struct model_host_cfg {
 	bool eager;
 	bool foreign;
 	bool iomaps;
+	bool notes;
 };
 
 struct model_cfg {

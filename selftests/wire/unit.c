@@ -176,6 +176,22 @@ static const struct model_cfg models[] = {
 			  { KERNEL(4000, 1000, 16, 300, 300000),
 			    .iomaps = true } },
 	}, {
+		.name = "kernel kernel, notes", .seeds = 10,
+		.host = { { KERNEL(5000, 2500, 3, 300, 300000),
+			    .notes = true },
+			  { KERNEL(4000, 1000, 16, 300, 300000),
+			    .notes = true, .iomaps = true } },
+	}, {
+		.name = "kernel kernel, notes, tiny", .seeds = 20,
+		.host = { { KERNEL(64, 64, 1, 100, 20000), .notes = true },
+			  { KERNEL(61, 30, 2, 100, 20000), .notes = true } },
+	}, {
+		.name = "kernel kernel, notes, sequence wraps", .seeds = 1,
+		.host = { { KERNEL(20000, 9999, 300, 10, 400000),
+			    .notes = true },
+			  { KERNEL(5000, 2500, 200, 12, 400000),
+			    .notes = true } },
+	}, {
 		.name = "kernel user, foreign iomap entries", .seeds = 10,
 		.host = { { KERNEL(5000, 2500, 16, 300, 300000),
 			    .iomaps = true },
