@@ -556,6 +556,36 @@ void wait_inq(int fd, int bytes)
 	CHECK(inq(fd) == bytes, "SIOCINQ %d, expected %d", inq(fd), bytes);
 }
 
+/* --- notes of what the peer placed -------------------------------------------------------- */
+
+bool read_written(int fd, struct rsock_written *w)
+{
+	char control[128];
+	struct msghdr msg = { .msg_control = control, .msg_controllen = sizeof(control) };
+	struct cmsghdr *cmsg;
+
+	if (recvmsg(fd, &msg, MSG_ERRQUEUE) < 0) {
+		CHECK(errno == EAGAIN, "%s", err_name(errno));
+		return false;
+	}
+	CHECK(msg.msg_flags & MSG_ERRQUEUE, "flags %#x", msg.msg_flags);
+	cmsg = CMSG_FIRSTHDR(&msg);
+	CHECK(cmsg && cmsg->cmsg_level == SOL_RSOCK && cmsg->cmsg_type == RSOCK_CMSG_WRITTEN &&
+	      cmsg->cmsg_len == CMSG_LEN(sizeof(*w)), "not that control message");
+	memcpy(w, CMSG_DATA(cmsg), sizeof(*w));
+	return true;
+}
+
+void expect_written(int fd, uint64_t offset, uint64_t len)
+{
+	struct rsock_written w;
+
+	CHECK(wait_events(fd, 0) & POLLERR, "no POLLERR");
+	CHECK(read_written(fd, &w), "nothing to read");
+	CHECK(w.offset == offset && w.len == len, "%#llx, %llu, expected %#jx, %ju",
+	      w.offset, w.len, (uintmax_t)offset, (uintmax_t)len);
+}
+
 /* --- data --------------------------------------------------------------------------------- */
 
 static uint64_t pattern_word(uint32_t seed, uint64_t index)

@@ -178,6 +178,11 @@ void wait_inq(int fd, int bytes);
 void sleep_ms(int ms);
 long long now_ms(void);
 
+/* --- notes of what the peer placed ------------------------------------------- */
+
+bool read_written(int fd, struct rsock_written *w);	/* false if there is none */
+void expect_written(int fd, uint64_t offset, uint64_t len);	/* guarded */
+
 /* --- data --------------------------------------------------------------------- */
 
 /*
