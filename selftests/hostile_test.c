@@ -23,6 +23,7 @@
 #define OP(op, value)	((uint32_t)(op) << 29 | (value))
 #define DATA(value)	OP(0, value)
 #define SGL(value)	OP(4, value)
+#define NOTE(value)	OP(5, value)
 #define IOMAP(value)	OP(6, value)
 #define CTRL(value)	OP(7, value)
 enum { DISCONNECT, KEEPALIVE, SHUTDOWN };
@@ -37,6 +38,8 @@ enum { DISCONNECT, KEEPALIVE, SHUTDOWN };
 #define IOMAP_LEN	24U
 #define IOMAP_SLOTS	128	/* that AF_RSOCK offers, and the peer too */
 #define IOMAP_AT(slot)	(2 * ENTRY_LEN + (slot) * IOMAP_LEN)
+#define NOTE_LEN	16U
+#define NOTES_AT	(1ULL << 63)	/* the offset of memory for notes */
 
 /* The private data, big endian. */
 struct conn_data {
@@ -77,6 +80,11 @@ struct mapping {
 	struct entry at;
 };
 
+struct note {
+	uint64_t offset;
+	uint64_t len;
+};
+
 /* The peer's memory: its table, its receive buffer, what it sends. */
 #define TABLE		0
 #define RX		(4 * KB)
@@ -91,8 +99,8 @@ struct mapping {
 #define SEED		50
 #define MAX_SENDS	128
 
-/* What a peer knows: just rsockets, the extension block, or revoking too. */
-enum kind { PLAIN, EXTENDED, REVOKING, KINDS };
+/* What a peer knows: just rsockets, the extension block, or revoking too, or notes as well. */
+enum kind { PLAIN, EXTENDED, REVOKING, NOTING, KINDS };
 
 /* How a peer is to connect, where it differs from a good one. */
 struct plan {
@@ -104,6 +112,11 @@ struct plan {
 	bool by_hand;		/* its QP is its own, and no RTU is sent */
 	enum kind kind;
 };
+
+static bool knows_revoke(const struct plan *plan)
+{
+	return plan->kind >= REVOKING;
+}
 
 struct peer {
 	struct plan plan;
@@ -283,6 +296,7 @@ static void modify_by_hand(struct peer *p, enum ibv_qp_state state)
 
 static void make_data(struct peer *p)
 {
+	static const uint32_t features[KINDS] = { [REVOKING] = 1, [NOTING] = 1 | 2 };
 	uint8_t *bytes = (uint8_t *)&p->ours;
 	int i;
 
@@ -301,7 +315,7 @@ static void make_data(struct peer *p)
 	p->ours.ext = (struct extension){
 		.magic = htobe32(0x72736b78),
 		.version = 1,
-		.features = htobe32(p->plan.kind == REVOKING),
+		.features = htobe32(features[p->plan.kind]),
 	};
 	for (i = 0; i < p->plan.size; i++)
 		bytes[p->plan.at + i] = p->plan.value >> 8 * (p->plan.size - 1 - i);
@@ -563,15 +577,22 @@ static void say_data(struct peer *p, uint32_t len)
 	p->pos += len;
 }
 
-/* Into the table of the other end. */
-static void say_entry(struct peer *p, uint32_t imm, int offset, const void *entry, uint32_t len)
+static void say_at(struct peer *p, uint32_t imm, uint64_t addr, uint32_t key, const void *entry,
+		   uint32_t len)
 {
 	size_t scratch = SCRATCH + p->entries++ % 64 * 64;
 
 	CHECK(len <= 64, "%u", len);
+	/* Of those before, none of which this takes the place. */
+	reap_sends(p, MAX_SENDS / 2 - 1);
 	memcpy(p->mem + scratch, entry, len);
-	post(p, IBV_WR_RDMA_WRITE_WITH_IMM, imm, p->theirs.sgl_addr + offset, p->theirs.sgl_key,
-	     scratch, len);
+	post(p, IBV_WR_RDMA_WRITE_WITH_IMM, imm, addr, key, scratch, len);
+}
+
+/* Into the table of the other end. */
+static void say_entry(struct peer *p, uint32_t imm, int offset, const void *entry, uint32_t len)
+{
+	say_at(p, imm, p->theirs.sgl_addr + offset, p->theirs.sgl_key, entry, len);
 }
 
 static void say_grant(struct peer *p, int slot, uint32_t limit)
@@ -1109,8 +1130,13 @@ static const struct lie {
 	{ "operation 1", "FaultOp", WWI, OP(1, 100), 100 },
 	{ "operation 2", "FaultOp", WWI, OP(2, 100), 100 },
 	{ "operation 3", "FaultOp", WWI, OP(3, 100), 100 },
-	{ "operation 5", "FaultOp", WWI, OP(5, 100), 100 },
-	{ "operation 5, empty", "FaultOp", WWI, OP(5, 0), 0 },
+	{ "note, not asked for", "FaultNote", WWI, NOTE(0), NOTE_LEN, AT(2 * ENTRY_LEN),
+	  .kind = NOTING },
+	{ "note, not known", "FaultNote", WWI, NOTE(0), NOTE_LEN, AT(2 * ENTRY_LEN) },
+	{ "note, not written", "FaultLength", WWI, NOTE(0), 0, .kind = NOTING },
+	{ "note of 15 bytes", "FaultLength", WWI, NOTE(0), 15, AT(2 * ENTRY_LEN), .kind = NOTING },
+	{ "note of 24 bytes", "FaultLength", WWI, NOTE(0), 24, AT(2 * ENTRY_LEN), .kind = NOTING },
+	{ "note 100 of 100 bytes", "FaultLength", WWI, NOTE(100), 100 },
 	{ "mapping beyond the table", "FaultIomap", WWI, IOMAP(IOMAP_SLOTS), IOMAP_LEN,
 	  AT(2 * ENTRY_LEN) },
 	{ "mapping 2^29 - 1", "FaultIomap", WWI, IOMAP(VALUE_MAX), IOMAP_LEN, AT(2 * ENTRY_LEN) },
@@ -1194,7 +1220,7 @@ START_TEST(lie_then_more)
 		reap_sends(&p, 0);
 		pos = p.pos;
 		/* All at once, so that it arrives before the end. */
-		say(&p, OP(5, 0));
+		say(&p, OP(1, 0));
 		for (k = 0; k < 20; k++) {
 			if (_i == 0)
 				say_data(&p, 10);
@@ -1438,7 +1464,7 @@ START_TEST(after_disconnect)
 	for (i = 0; i < 5; i++) {
 		say_bytes(&p, WWI, DATA(100), 100);
 		say_grant(&p, 1, CREDITS);
-		say(&p, OP(5, 0));
+		say(&p, OP(1, 0));
 		say(&p, SGL(0));
 		say(&p, CTRL(DISCONNECT));
 		say(&p, CTRL(SHUTDOWN));
@@ -1554,7 +1580,7 @@ static void target_withdraw(struct target *t, struct peer *p)
 	struct mapping none;
 
 	start(&worker, unmap, t);
-	if (p->plan.kind == REVOKING) {
+	if (knows_revoke(&p->plan)) {
 		expect_control(p, REVOKE(t->slot));
 		say(p, REVOKED(t->slot));
 	} else {
@@ -1635,7 +1661,7 @@ START_TEST(intrude)
 	struct peer p;
 	int s;
 
-	s = meet_by_hand(&p, _i % KINDS);
+	s = meet_by_hand(&p, (_i + _i / 2) % KINDS);
 	target_offer(&t, &p, s);
 	read_stats(&before);
 	/* First as it should be. */
@@ -1701,7 +1727,7 @@ START_TEST(writes_on)
 	read_stats(&before);
 	say_data(&p, 1000);
 	start(&worker, unmap, &t);
-	if (plan.kind == REVOKING) {
+	if (knows_revoke(&plan)) {
 		expect_control(&p, REVOKE(t.slot));
 		say(&p, REVOKED(t.slot));
 	} else {
@@ -1817,7 +1843,7 @@ START_TEST(never_revoked)
 	read_stats(&before);
 	from = now_ms();
 	start(&worker, unmap, &t);
-	if (plan.kind == REVOKING)
+	if (knows_revoke(&plan))
 		expect_control(&p, REVOKE(t.slot));
 	say_data(&p, 1000);
 	recv_stream(&in, 1000, 1000);
@@ -1828,7 +1854,7 @@ START_TEST(never_revoked)
 		sleep_ms(10);
 	}
 	join(&worker);
-	if (plan.kind == REVOKING) {
+	if (knows_revoke(&plan)) {
 		CHECK(now_ms() - from >= 9900, "%lld ms", now_ms() - from);
 		MUST_BE(stat_now("RevokeTimeouts"), timeouts + 1);
 	}
@@ -2022,6 +2048,480 @@ START_TEST(revokes)
 }
 END_TEST
 
+/* --- notes: what the peer says to have written --- */
+
+/* The other end asks for notes; where it wants them. */
+static void hear_notes_wanted(struct peer *p, int fd, struct mapping *notes)
+{
+	set_int(fd, SOL_RSOCK, RSOCK_RECV_NOTIFY, 1);
+	hear_mapping(p, notes);
+	CHECK(notes->offset == NOTES_AT && notes->at.len / NOTE_LEN >= p->theirs.credits,
+	      "offset 0x%llx, length %u", (unsigned long long)notes->offset, notes->at.len);
+}
+
+static uint32_t notes_room(const struct mapping *notes)
+{
+	return notes->at.len / NOTE_LEN;
+}
+
+/* Written to where there is room, whatever the entry is called. */
+static void say_note(struct peer *p, const struct mapping *notes, uint32_t entry, uint64_t offset,
+		     uint64_t len)
+{
+	struct note note = { offset, len };
+
+	say_at(p, NOTE(entry), notes->at.addr + entry % notes_room(notes) * NOTE_LEN,
+	       notes->at.key, &note, sizeof(note));
+}
+
+static void expect_unwritten(int fd)
+{
+	struct rsock_written w;
+
+	CHECK(!read_written(fd, &w), "a note of %llu bytes at %llu", (unsigned long long)w.len,
+	      (unsigned long long)w.offset);
+}
+
+/* Each is told when what it tells of is there, and as it was when its message came. */
+START_TEST(noted)
+{
+	static const struct plan plan = { .kind = NOTING };
+	struct note lie = { NOTES_AT, 0 };
+	struct mapping notes;
+	struct stats before;
+	struct target t;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	hear_notes_wanted(&p, s, &notes);
+	target_offer(&t, &p, s);
+	/* More than it grants messages, so that it has to grant them anew. */
+	for (i = 0; i < 3 * p.theirs.credits; i++) {
+		target_fill(&t, 0xa5);
+		write_to(&p, IBV_WR_RDMA_WRITE, t.known.at.addr + i, t.known.at.key, 100);
+		say_note(&p, &notes, i % p.theirs.credits, OFFSET + i, 100);
+		expect_written(s, OFFSET + i, 100);
+		target_check(&t, i, i + 100, 0xee);
+	}
+	expect_unwritten(s);
+	/* What is not mapped is the peer's word as well; the last entry there is. */
+	say_note(&p, &notes, notes_room(&notes) - 1, 0, NOTES_AT);
+	CHECK(wait_events(s, 0) & POLLERR, "no POLLERR");
+	memcpy(p.mem + SCRATCH + SCRATCH_LEN - sizeof(lie), &lie, sizeof(lie));
+	post(&p, IBV_WR_RDMA_WRITE, 0,
+	     notes.at.addr + (notes_room(&notes) - 1) * NOTE_LEN, notes.at.key,
+	     SCRATCH + SCRATCH_LEN - sizeof(lie), sizeof(lie));
+	reap_sends(&p, 0);
+	expect_written(s, 0, NOTES_AT);
+	expect_unwritten(s);
+	check_alive(&p, s);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+#define BEHIND	(VALUE_MAX + 1)
+
+static const struct {
+	const char *name;
+	uint32_t entry;
+	uint64_t offset;
+	uint64_t len;
+} note_lies[] = {
+	{ "of nothing", 0, 5, 0 },
+	{ "never written", 0, 0, 0 },
+	{ "at 2^63", 0, NOTES_AT, 1 },
+	{ "up to 2^63 and one more", 0, NOTES_AT - 1, 2 },
+	{ "at the end of all", 0, ~0ULL, 1 },
+	{ "longer than 2^63", 0, 0, NOTES_AT + 1 },
+	{ "that wraps", 0, 5, ~0ULL },
+	{ "behind the mapping", BEHIND, 5, 1 },
+	{ "that 32 bits of bytes do not reach", 1 << 28, 5, 1 },
+	{ "2^29 - 1", VALUE_MAX, 5, 1 },
+};
+
+/* What was said before is still read, what follows is not. */
+START_TEST(note_forged)
+{
+	static const struct plan plan = { .kind = NOTING };
+	uint32_t entry = note_lies[_i / ROLES].entry;
+	struct mapping notes;
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, &plan);
+	hear_notes_wanted(&p, s, &notes);
+	read_stats(&before);
+	say_data(&p, 1000);
+	say_note(&p, &notes, 1, 5, 7);
+	say_note(&p, &notes, entry == BEHIND ? notes_room(&notes) : entry,
+		 note_lies[_i / ROLES].offset, note_lies[_i / ROLES].len);
+	say_note(&p, &notes, 2, 5, 8);
+	check_reset(s, 1000);
+	check_faults(&before, "FaultNote");
+	expect_written(s, 5, 7);
+	expect_unwritten(s);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* As many as there are credits, if none of them is read; not one more. */
+START_TEST(notes_beyond_credit)
+{
+	static const struct plan plan = { .kind = NOTING };
+	unsigned long faults = stat_now("FaultFlood");
+	struct mapping notes;
+	struct stats before;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	hear_notes_wanted(&p, s, &notes);
+	read_stats(&before);
+	for (i = 0; i < 5000 && stat_now("FaultFlood") == faults; i++)
+		say_note(&p, &notes, i % notes_room(&notes), i, i + 1);
+	check_reset(s, 0);
+	check_faults(&before, "FaultFlood");
+	for (i = 0; i < p.theirs.credits; i++)
+		expect_written(s, i, i + 1);
+	expect_unwritten(s);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* A peer that has not said that it knows them, or cannot be told where. */
+START_TEST(notes_refused)
+{
+	struct plan plan = { .kind = _i };
+	int s, one = 1, err = EOPNOTSUPP;
+	struct stats before;
+	struct peer p;
+
+	if (plan.kind == NOTING) {
+		plan.at = 1;	/* no table for mappings */
+		plan.size = 1;
+		err = ENOMEM;
+	}
+	s = meet(&p, PEER_CONNECTS, &plan);
+	read_stats(&before);
+	MUST_BE(setsockopt(s, SOL_RSOCK, RSOCK_RECV_NOTIFY, &one, sizeof(one)), -1);
+	CHECK(errno == err, "%s, expected %s", err_name(errno), err_name(err));
+	MUST_BE(get_int(s, SOL_RSOCK, RSOCK_RECV_NOTIFY), 0);
+	expect_unwritten(s);
+	check_alive(&p, s);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- notes: where the peer says to want them --- */
+
+/* Behind the part of the peer's buffer that it grants at first. */
+#define PLACED		(RX + RX_LEN / 2)	/* what is placed at offset 0 */
+#define PLACED_LEN	4096
+#define NOTED		(PLACED + PLACED_LEN)
+
+static void hear_note(struct peer *p, uint32_t entry, uint64_t offset, uint64_t len)
+{
+	uint32_t bytes, msg = hear_news(p, &bytes);
+	struct note note;
+
+	CHECK(msg == NOTE(entry) && bytes == NOTE_LEN, "message 0x%x with %u bytes", msg, bytes);
+	memcpy(&note, p->mem + NOTED + entry * NOTE_LEN, sizeof(note));
+	CHECK(note.offset == offset && note.len == len, "note of %llu bytes at %llu",
+	      (unsigned long long)note.len, (unsigned long long)note.offset);
+}
+
+/* The peer maps memory that it has not written to. */
+static void say_placeable(struct peer *p)
+{
+	memset(p->mem + PLACED, 0x33, RX + RX_LEN - PLACED);
+	say_mapping(p, 0, 0, PLACED, PLACED_LEN);
+}
+
+static const struct {
+	const char *name;
+	struct {
+		uint64_t offset;
+		uint32_t len;
+	} map[2];
+	uint32_t room;		/* for so many notes; 0: none are to be sent */
+	enum kind kind;
+} wishes[] = {
+	{ "nothing", { { NOTES_AT, 0 } }, 0, NOTING },
+	{ "1 byte", { { NOTES_AT, 1 } }, 0, NOTING },
+	{ "15 bytes", { { NOTES_AT, 15 } }, 0, NOTING },
+	{ "one entry", { { NOTES_AT, 16 } }, 1, NOTING },
+	{ "almost two", { { NOTES_AT, 31 } }, 1, NOTING },
+	{ "two", { { NOTES_AT, 32 } }, 2, NOTING },
+	{ "behind the offset", { { NOTES_AT + 1, 1000 } }, 0, NOTING },
+	{ "at the end of all", { { -1025ULL, 1024 } }, 0, NOTING },
+	{ "in two pieces", { { NOTES_AT, 15 }, { NOTES_AT + 15, 1000 } }, 0, NOTING },
+	{ "behind what is too small", { { NOTES_AT, 15 }, { NOTES_AT, 1000 } }, 0, NOTING },
+	{ "hiding what is too small", { { NOTES_AT, 64 }, { NOTES_AT, 15 } }, 4, NOTING },
+	{ "revoking", { { NOTES_AT, 1000 } }, 0, REVOKING },
+	{ "extended", { { NOTES_AT, 1000 } }, 0, EXTENDED },
+	{ "plain", { { NOTES_AT, 1000 } }, 0, PLAIN },
+};
+
+/* What there is room for is written there, and nothing elsewhere. */
+START_TEST(notes_wished)
+{
+	struct plan plan = { .kind = wishes[_i / ROLES].kind };
+	uint32_t room = wishes[_i / ROLES].room, n;
+	struct stats before;
+	struct peer p;
+	size_t at;
+	int s, i;
+
+	s = meet(&p, _i % ROLES, &plan);
+	read_stats(&before);
+	say_placeable(&p);
+	for (i = 0; i < 2 && wishes[_i / ROLES].map[i].offset; i++)
+		say_mapping(&p, 1 + i, wishes[_i / ROLES].map[i].offset, NOTED + i * 2000,
+			    wishes[_i / ROLES].map[i].len);
+	meet_up(&p, s);
+	for (n = 0; n < 10; n++) {
+		CHECK(place(s, "0123456789", n + 1, n * 100), "not placed");
+		if (room)
+			hear_note(&p, n % room, n * 100, n + 1);
+	}
+	/* There is no other message than those. */
+	meet_up(&p, s);
+	for (n = 0; n < 10; n++)
+		CHECK(!memcmp(p.mem + PLACED + n * 100, "0123456789", n + 1), "%u are wrong", n);
+	for (at = NOTED + room * NOTE_LEN; at < RX + RX_LEN; at++)
+		CHECK(p.mem[at] == 0x33, "byte %zu behind the notes is 0x%x",
+		      at - NOTED - room * NOTE_LEN, p.mem[at]);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* Memory for notes that is not there: the peer's own device says no. */
+START_TEST(notes_nowhere)
+{
+	static const struct plan plan = { .kind = NOTING };
+	struct mapping m = { .offset = NOTES_AT };
+	struct stats before;
+	struct peer p;
+	int s;
+
+	s = meet(&p, _i % ROLES, &plan);
+	read_stats(&before);
+	say_placeable(&p);
+	m.at = (struct entry){ (uintptr_t)p.mem + NOTED, p.mr->rkey, 1024 };
+	if (_i / ROLES == 0)
+		m.at.key = 0;
+	else if (_i / ROLES == 1)
+		m.at.key ^= 1;
+	else
+		m.at.addr = 0;
+	say_entry(&p, IOMAP(1), IOMAP_AT(1), &m, sizeof(m));
+	meet_up(&p, s);
+	CHECK(place(s, "0123456789", 10, 0), "not placed");
+	check_reset(s, 0);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* Taken back, and wanted again, some of it. */
+START_TEST(notes_unwanted)
+{
+	static const struct plan plan = { .kind = NOTING };
+	struct stats before;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	say_placeable(&p);
+	for (i = 0; i < 3; i++) {
+		say_mapping(&p, 1, NOTES_AT, NOTED, NOTE_LEN * (3 - i));
+		meet_up(&p, s);
+		CHECK(place(s, "0123456789", 10, 0), "not placed");
+		/* Where it went on: beyond what there is now it begins anew. */
+		hear_note(&p, i % 2, 0, 10);
+		say(&p, REVOKE(1));
+		expect_control(&p, REVOKED(1));
+		CHECK(place(s, "0123456789", 10, 100), "not placed");
+		meet_up(&p, s);
+	}
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* Taken back while a note waits for credit: what follows the note does not wait for it. */
+START_TEST(note_overtaken)
+{
+	static const struct plan plan = { .kind = NOTING, .at = 2, .size = 2, .value = 0 };
+	struct stream in = { .seed = SEED };
+	struct stats before;
+	struct peer p;
+	uint32_t len;
+
+	in.fd = meet(&p, _i, &plan);
+	read_stats(&before);
+	hear(&p, &len);		/* what it grants at once */
+	say_placeable(&p);
+	say_mapping(&p, 1, NOTES_AT, NOTED, 1024);
+	say_data(&p, 1);
+	recv_stream(&in, 1, 1);
+	CHECK(place(in.fd, "0123456789", 10, 0), "not placed");
+	send_all(in.fd, "abc", 3);
+	CHECK(silent(&p), "sent without credit");
+	say(&p, REVOKE(1));
+	expect_control(&p, REVOKED(1));
+	say(&p, SGL(1));
+	MUST_BE(hear_data(&p), 3);
+	CHECK(!memcmp(p.mem + PLACED, "0123456789", 10), "not placed");
+	MUST_BE(p.mem[NOTED], 0x33);
+	check_faults(&before, NULL);
+	close(in.fd);
+	peer_end(&p);
+}
+END_TEST
+
+/* --- mappings of a process that is killed, and a peer that does not mind --- */
+
+#define MMAPS	8
+
+static void map_until_killed(int fd)
+{
+	int i;
+
+	for (i = 0; i < MMAPS; i++)
+		CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, i * 4096L) !=
+		      MAP_FAILED, "%s", err_name(errno));
+	for (;;)
+		pause();
+}
+
+/* A child maps so much of the socket, and the peer knows of it. */
+static pid_t fork_mapper(struct peer *p, int fd)
+{
+	pid_t pid = fork_child();
+	struct mapping m;
+	int i;
+
+	if (!pid)
+		map_until_killed(fd);
+	for (i = 0; i < MMAPS; i++) {
+		hear_mapping(p, &m);
+		CHECK(m.at.len == 4096, "length %u", m.at.len);
+	}
+	return pid;
+}
+
+/* A process that waited would be late, as the answer comes when it is gone. */
+START_TEST(killed_before_answer)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	unsigned long timeouts = stat_now("RevokeTimeouts");
+	struct stats before;
+	uint32_t len, msg;
+	struct peer p;
+	int s, i;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	kill_child(fork_mapper(&p, s));
+	for (i = 0; i < MMAPS; i++) {
+		msg = hear_news(&p, &len);
+		CHECK((msg & 0xffff) == (REVOKE(0) & 0xffff) && msg >> 29 == 7, "message 0x%x",
+		      msg);
+		/* REVOKED is the next code, with the same slot. */
+		say(&p, msg + 1);
+	}
+	check_alive(&p, s);
+	MUST_BE(stat_now("RevokeTimeouts"), timeouts);
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+}
+END_TEST
+
+/* If no answer comes, the connection ends, but later than the process. */
+START_TEST(killed_without_answer)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	unsigned long timeouts = stat_now("RevokeTimeouts");
+	int refs = first_refs(), s;
+	struct stats before;
+	struct peer p;
+
+	s = meet(&p, PEER_CONNECTS, &plan);
+	read_stats(&before);
+	kill_child(fork_mapper(&p, s));
+	MUST_BE(stat_now("RevokeTimeouts"), timeouts);
+	MUST_BE(poll_ms(s, 0, 0), 0);
+	check_error(s, 0, ETIMEDOUT);
+	CHECK(stat_now("RevokeTimeouts") > timeouts, "nobody gave up");
+	check_faults(&before, NULL);
+	close(s);
+	peer_end(&p);
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+}
+END_TEST
+
+/* The socket is gone with it, so that there is nothing to wait for. */
+START_TEST(killed_with_socket)
+{
+	static const struct plan plan = { .kind = REVOKING };
+	unsigned long timeouts = stat_now("RevokeTimeouts");
+	int refs = first_refs(), s;
+	struct stats before;
+	struct peer p;
+	pid_t pid;
+
+	s = meet(&p, _i, &plan);
+	read_stats(&before);
+	pid = fork_mapper(&p, s);
+	close(s);
+	kill_child(pid);
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+	MUST_BE(stat_now("RevokeTimeouts"), timeouts);
+	check_faults(&before, NULL);
+	peer_end(&p);
+}
+END_TEST
+
+/*
+ * Memory for notes cannot be had either if the peer takes nothing. A device may
+ * give up sooner: rxe registers again when it tries again what went before, and
+ * finds that it has done so already.
+ */
+START_TEST(notes_never_wanted)
+{
+	static const struct plan plan = { .kind = NOTING, .deaf = true };
+	int refs = first_refs(), one = 1, s;
+	struct peer p;
+	char b;
+
+	s = meet(&p, PEER_CONNECTS, &plan);
+	MUST_FAIL(setsockopt(s, SOL_RSOCK, RSOCK_RECV_NOTIFY, &one, sizeof(one)), ETIMEDOUT,
+		  ENOTCONN);
+	wait_hup(s);
+	MUST_FAIL(recv(s, &b, 1, MSG_DONTWAIT), ETIMEDOUT, ECONNRESET);
+	expect_unwritten(s);
+	close(s);
+	peer_end(&p);
+	CHECK(eventually(refs_are, &refs), "%d references, %d before", module_refs(), refs);
+}
+END_TEST
+
 /* --- peers that are not there --- */
 
 /* A peer that takes nothing: what was sent is given up after fin_timeout. */
@@ -2202,8 +2702,24 @@ int main(void)
 	tcase_add_loop_test(tc, overlapping, 0, 2 * ROLES);
 	tcase_add_loop_test(tc, revokes, 0, ROLES);
 
+	tc = add_case(suite, "notes", 30);
+	tcase_add_loop_test(tc, noted, 0, ROLES);
+	tcase_add_loop_test(tc, note_forged, 0, ARRAY_SIZE(note_lies) * ROLES);
+	tcase_add_loop_test(tc, notes_beyond_credit, 0, ROLES);
+	tcase_add_loop_test(tc, notes_refused, 0, KINDS);
+	tcase_add_loop_test(tc, notes_wished, 0, ARRAY_SIZE(wishes) * ROLES);
+	tcase_add_loop_test(tc, notes_nowhere, 0, 3 * ROLES);
+	tcase_add_loop_test(tc, notes_unwanted, 0, ROLES);
+	tcase_add_loop_test(tc, note_overtaken, 0, ROLES);
+
 	tc = add_case(suite, "unanswered", 60);
 	tcase_add_loop_test(tc, never_revoked, 0, 2);
+	tcase_add_test(tc, notes_never_wanted);
+
+	tc = add_case(suite, "killed", 60);
+	tcase_add_loop_test(tc, killed_before_answer, 0, ROLES);
+	tcase_add_test(tc, killed_without_answer);
+	tcase_add_loop_test(tc, killed_with_socket, 0, ROLES);
 
 	tc = add_case(suite, "gone", 30);
 	tcase_add_loop_test(tc, deaf_peer, 0, 2 * ROLES);
