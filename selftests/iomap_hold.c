@@ -15,7 +15,7 @@
 #define USER_AT		0
 #define USER_LEN	100000UL
 #define OWN_AT		(1L << 40)
-#define OWN_LEN		(5 * MB + PAGE)		/* several memory regions */
+#define OWN_LEN		(2 * MB + 5 * PAGE)	/* more than one memory region */
 #define OWN_SEED	7
 
 enum load { IDLE, WRITES, MAPS, LOADS };
@@ -33,10 +33,14 @@ struct end {
 
 static struct end ends[2 * LOADS];
 
+/* EIO: rxe finds that it cannot send before it is told that it is to go. */
 static bool is_end_error(int err)
 {
-	return err == ENETDOWN || err == EPIPE || err == ECONNRESET || err == ENOTCONN ||
-	       err == ETIMEDOUT;
+	static const int set[] = {
+		ENETDOWN, EPIPE, ECONNRESET, ENOTCONN, ETIMEDOUT, EIO, 0
+	};
+
+	return err_in(err, set);
 }
 
 /* --- load --------------------------------------------------------------------- */
