@@ -759,6 +759,7 @@ START_TEST(cycles)
 		MUST(riounmap(p.s, at, PAGE));
 	}
 	MUST_BE(pinned_kb(), 0);
+	MUST_BE(list_maps(p.s, NULL, 0), 0);
 	expect_alive(p.c, p.s);
 	close_pair(&p);
 }
@@ -1256,6 +1257,7 @@ START_TEST(mmap_cycles)
 		}
 		MUST(munmap(mem, PAGE * (1 + i % 3)));
 	}
+	MUST_BE(list_maps(p.s, NULL, 0), 0);
 	expect_alive(p.c, p.s);
 	close_pair(&p);
 }
@@ -1294,7 +1296,6 @@ int main(void)
 
 	tc = add_case(suite, "end", full_run() ? 1000 : 100);
 	tcase_add_loop_test(tc, unmap_under_writes, 0, 2);
-	tcase_add_test(tc, cycles);
 	tcase_add_test(tc, race_with_end);
 	tcase_add_test(tc, close_with_maps);
 	tcase_add_loop_test(tc, parting_with_maps, 0, 2);
@@ -1303,7 +1304,7 @@ int main(void)
 	tcase_add_test(tc, fork_with_maps);
 	tcase_add_test(tc, killed_with_maps);
 
-	tc = add_case(suite, "mmap", full_run() ? 1000 : 60);
+	tc = add_case(suite, "mmap", 60);
 	tcase_add_loop_test(tc, mmap_lands, 0, ARRAY_SIZE(mmap_rows));
 	tcase_add_test(tc, mmap_regions);
 	tcase_add_test(tc, mmap_slots);
@@ -1313,6 +1314,9 @@ int main(void)
 	tcase_add_test(tc, mmap_fork);
 	tcase_add_test(tc, mmap_exec);
 	tcase_add_test(tc, mmap_killed);
+
+	tc = add_case(suite, "cycles", full_run() ? 2000 : 100);
+	tcase_add_test(tc, cycles);
 	tcase_add_test(tc, mmap_cycles);
 
 	return run_suite(suite);
