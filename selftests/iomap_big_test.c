@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Direct placement to a mapping of more than 2 GiB: an entry of the peer's table
- * has no room for its length, so that it takes several, each with a memory
- * region of its own.
+ * Direct placement to a mapping of more than 2 GiB: it takes several entries of
+ * the peer's table, each with a memory region of its own.
  */
 #include <stdlib.h>
 

@@ -343,8 +343,9 @@ static void *memory_of(enum kind kind, size_t len)
 	case PRIVATE_FILE:
 	case SHARED_FILE:
 		fd = open("/proc/self/exe", O_RDONLY);
-		p = mmap(NULL, len, PROT_READ, kind == PRIVATE_FILE ? MAP_PRIVATE : MAP_SHARED,
-			 fd, 0);
+		p = kind == PRIVATE_FILE ?
+		    mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) :
+		    mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 		break;
 	case SHARED_MEMORY:
 		fd = MUST(memfd_create("rsock", 0));
@@ -383,7 +384,7 @@ static const struct {
 	{ ANON, 1UL << 62, PROT_WRITE, 0, 0, ENOMEM },
 	{ READ_ONLY, PAGE, PROT_WRITE, 0, 0, EFAULT },
 	{ HOLE, 2 * PAGE, PROT_WRITE, 0, 0, EFAULT },
-	{ PRIVATE_FILE, PAGE, PROT_WRITE, 0, 0, EOPNOTSUPP },
+	{ PRIVATE_FILE, PAGE, PROT_WRITE, 0, 0, 0 },
 	{ SHARED_FILE, PAGE, PROT_WRITE, 0, 0, EOPNOTSUPP },
 	{ SHARED_FILE, PAGE, PROT_NONE, 0, 0, EOPNOTSUPP },
 	{ SHARED_MEMORY, PAGE, PROT_WRITE, 0, 0, 0 },

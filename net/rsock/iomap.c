@@ -339,10 +339,14 @@ static void rsock_region_end(struct rsock_ep *ep, struct rsock_region *r)
 	rsock_region_put(r);
 }
 
-/* Pinned for long and written by a device, pages of a file would be lost */
+/*
+ * Pinned for long and written by a device, pages of a file would be lost; those
+ * of a private mapping are the process's own when they are pinned for writing.
+ */
 static bool rsock_vma_is_file(struct vm_area_struct *vma)
 {
-	return vma->vm_file && !is_vm_hugetlb_page(vma) &&
+	return vma->vm_file && (vma->vm_flags & VM_MAYSHARE) &&
+	       !is_vm_hugetlb_page(vma) &&
 	       file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC;
 }
 

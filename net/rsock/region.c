@@ -2,8 +2,8 @@
 /*
  * Memory of regions. See region.h.
  *
- * User memory is pinned and registered by the device's driver, in pieces as
- * large as an entry can tell of, if the driver does that for the kernel. Else it
+ * User memory is pinned and registered by the device's driver, in large
+ * pieces, if the driver does that for the kernel. Else it
  * is pinned here and, as memory of our own, fast-registered, in pieces that the
  * device has a page list for. Memory that the peer is not offered is only
  * pinned.
@@ -18,8 +18,11 @@
 
 #include "ep.h"
 
-/* An entry has 32 bits for its length */
-#define RSOCK_CHUNK_MAX		SZ_2G
+/*
+ * An entry has 32 bits for its length. But soft-RoCE keeps 16 bytes for each
+ * page in one piece of memory, which more than that makes hard to get.
+ */
+#define RSOCK_CHUNK_MAX		SZ_256M
 /* Each chunk's bytes are numbered from here plus the offset in their page */
 #define RSOCK_CHUNK_IOVA	0x100000
 

@@ -111,7 +111,7 @@ enum {
  *
  * Errors: EINVAL (zero length, overflow, unknown prot or flags), EFAULT (not
  * the caller's memory, or not writable), ENOTCONN, EEXIST (offsets in use),
- * EOPNOTSUPP (file-backed memory), EPERM (memlock limit of 0), ENOMEM (memlock
+ * EOPNOTSUPP (shared memory of a file), EPERM (memlock limit of 0), ENOMEM (memlock
  * limit, or the peer's table is full).
  */
 struct rsock_iomap {
