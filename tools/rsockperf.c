@@ -190,15 +190,18 @@ static double cpu_time(void)
 	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Whole pages, and all there: none comes while time is taken */
+/*
+ * Zeroed pages, for as long as the process lives. They are all there at once,
+ * so that none is made while time is taken.
+ */
 static void *alloc(size_t len)
 {
-	void *p;
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	errno = posix_memalign(&p, 4096, len);
-	if (errno)
+	if (p == MAP_FAILED)
 		die("memory");
-	return memset(p, 0, len);
+	return p;
 }
 
 static void send_all(int fd, const void *buf, size_t len)
@@ -305,22 +308,22 @@ static void put(int fd, const struct header *h, const char *p, size_t len,
 }
 
 /*
- * What is placed in mapping i is this from its word i on, so that all differ
- * and the sender's memory does not depend on how many there are.
+ * What is placed in mapping i is this pattern from its word i on, so that all
+ * differ and the sender's memory does not depend on how many there are.
  */
-static const char *pattern(const struct header *h)
+static uint64_t pattern_word(uint64_t i)
+{
+	return (i + 1) * 0x9e3779b97f4a7c15ULL;
+}
+
+static char *pattern(const struct header *h)
 {
 	size_t i, words = h->size / sizeof(uint64_t) + 1 + h->maps;
 	uint64_t *p = alloc(words * sizeof(*p));
 
 	for (i = 0; i < words; i++)
-		p[i] = (i + 1) * 0x9e3779b97f4a7c15ULL;
+		p[i] = pattern_word(i);
 	return (char *)p;
-}
-
-static const char *for_mapping(const char *pattern, uint64_t i)
-{
-	return pattern + i * sizeof(uint64_t);
 }
 
 static struct addrinfo *lookup(const char *host, bool passive)
@@ -392,13 +395,26 @@ static void unmap_all(int fd, const struct header *h, char *mem)
 			die("unmapping");
 }
 
+static bool is_pattern(const char *p, size_t len, uint64_t i)
+{
+	uint64_t word;
+	size_t n;
+
+	for (; len; p += n, len -= n) {
+		word = pattern_word(i++);
+		n = len < sizeof(word) ? len : sizeof(word);
+		if (memcmp(p, &word, n))
+			return false;
+	}
+	return true;
+}
+
 static uint64_t count_filled(const struct header *h, const char *mem)
 {
-	const char *right = pattern(h);
 	uint64_t i, n = 0;
 
 	for (i = 0; i < h->maps; i++)
-		n += !memcmp(mem + i * h->size, for_mapping(right, i), h->size);
+		n += is_pattern(mem + i * h->size, h->size, i);
 	return n;
 }
 
@@ -477,7 +493,6 @@ static void server(const char *host)
 	(void)!t->recv(fd, &end, 1, 0);
 	t->close(fd);
 	t->close(lfd);
-	free(buf);
 }
 
 static const char *read_file(uint64_t *len)
@@ -519,7 +534,7 @@ static uint64_t place(int fd, const struct header *h, const char *data)
 
 	for (i = 0; i < h->count / h->size; i++) {
 		to = last ? h->maps - 1 : random() % h->maps;
-		put(fd, h, for_mapping(data, to), h->size, to * h->size);
+		put(fd, h, data + to * sizeof(uint64_t), h->size, to * h->size);
 		n += !filled[to];
 		filled[to] = true;
 	}
@@ -608,8 +623,6 @@ static void send_ping(int fd, const struct header *h)
 	       total * 1e6 / 2 / h->count, quantile(samples, h->count, 0),
 	       quantile(samples, h->count, .5), quantile(samples, h->count, .9),
 	       quantile(samples, h->count, .99), quantile(samples, h->count, 1));
-	free(buf);
-	free(samples);
 }
 
 static int client_socket(const char *host, const struct header *h)
