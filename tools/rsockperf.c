@@ -285,7 +285,10 @@ static void await_notices(int fd, uint64_t pending)
 	}
 }
 
-/* Send a message of a stream, or place it at an offset */
+/*
+ * Send a message of a stream, or place it at an offset. There is a limit to
+ * what can be outstanding, of notices (sysctl optmem_max) and of memory.
+ */
 static void put(int fd, const struct header *h, const char *p, size_t len,
 		off_t at)
 {
@@ -298,6 +301,11 @@ static void put(int fd, const struct header *h, const char *p, size_t len,
 			n = t->riowrite(fd, p, len, at, flags);
 		else
 			n = t->send(fd, p, len, flags);
+		if (n < 0 && errno == ENOBUFS && zc.pending) {
+			await_notices(fd, zc.pending - 1);
+			n = 0;
+			continue;
+		}
 		if (n <= 0)
 			die("send");
 		if (zc.most) {
