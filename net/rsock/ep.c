@@ -9,6 +9,7 @@
 
 #include "ep.h"
 
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <net/sock.h>
@@ -30,6 +31,13 @@
 /* An RNR NAK asks the sender to come again after 0.64 ms (IBTA, table 45) */
 #define RSOCK_RNR_TIMER		12
 #define RSOCK_RETRIES		6
+
+/*
+ * Soft-RoCE delivers a message before it acknowledges it, and does the latter no
+ * more once the QP is in error. The peer's last one would never be acknowledged
+ * then, and user-space rsockets waits for that.
+ */
+#define RSOCK_ACK_MS		10
 
 struct workqueue_struct *rsock_wq;
 
@@ -428,6 +436,8 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 {
 	if (!ep->id)
 		return;
+	if (ep->rx.disconnected)
+		msleep(RSOCK_ACK_MS);
 	rdma_lock_handler(ep->id);
 	if (!IS_ERR_OR_NULL(ep->qp))
 		ib_drain_qp(ep->qp);
