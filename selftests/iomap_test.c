@@ -774,7 +774,9 @@ static void map_on(void *arg)
 
 	while (!w->stop) {
 		if (riomap(w->fd, mem, w->len, PROT_WRITE, 0, FREE_OFFSET) < 0) {
-			CHECK(errno == ENOTCONN || errno == ENOMEM, "%s", err_name(errno));
+			/* Fast registration waits for a peer that is gone already. */
+			CHECK(errno == ENOTCONN || errno == ENOMEM || errno == ETIMEDOUT, "%s",
+			      err_name(errno));
 			continue;
 		}
 		riounmap(w->fd, mem, w->len);
@@ -940,7 +942,8 @@ START_TEST(end_during_map)
 	zero.range = reg.range;
 	MUST(ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
 	join(&worker);
-	MUST_BE(m.err, ENOTCONN);
+	/* Some kernels do not try again when the page is there at last. */
+	CHECK(m.err == ENOTCONN || m.err == EFAULT, "%s", err_name(m.err));
 	close(p.s);
 	close(uffd);
 	must_unpin();
