@@ -579,17 +579,16 @@ static void rsock_sk_iomap_close(struct sock *sk)
 static int rsock_stream_connect(struct socket *sock, struct sockaddr *uaddr,
 				int len, int flags)
 {
+	bool has_family = len >= (int)sizeof(uaddr->sa_family);
+	bool disconnect = has_family && uaddr->sa_family == AF_UNSPEC;
 	struct sock *sk = sock->sk;
 	int err;
 
-	if (len >= (int)sizeof(uaddr->sa_family) &&
-	    uaddr->sa_family == AF_UNSPEC)
+	if (disconnect)
 		rsock_sk_iomap_close(sk);
 	lock_sock(sk);
 	if ((flags & O_NONBLOCK) && sock->state == SS_UNCONNECTED &&
-	    sk->sk_state == TCP_CLOSE &&
-	    len >= (int)sizeof(uaddr->sa_family) &&
-	    uaddr->sa_family != AF_UNSPEC) {
+	    sk->sk_state == TCP_CLOSE && has_family && !disconnect) {
 		err = rsock_connect(sk, uaddr, len);
 		if (!err) {
 			sock->state = SS_CONNECTING;
@@ -717,18 +716,15 @@ static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
 	struct rsock_ep *ep = rsock_sk_ep_get(sk);
 	struct rsock_written written;
 	struct rsock_note note;
-	bool found;
+	int err = -EMSGSIZE;
 
 	if (!ep)
 		return -EAGAIN;
-	if (msg->msg_controllen < CMSG_LEN(sizeof(written))) {
-		rsock_ep_put(ep);
-		return -EMSGSIZE;
-	}
-	found = rsock_notes_get(ep, &note);
+	if (msg->msg_controllen >= CMSG_LEN(sizeof(written)))
+		err = rsock_notes_get(ep, &note) ? 0 : -EAGAIN;
 	rsock_ep_put(ep);
-	if (!found)
-		return -EAGAIN;
+	if (err)
+		return err;
 	written.offset = note.offset;
 	written.len = note.len;
 	put_cmsg(msg, SOL_RSOCK, RSOCK_CMSG_WRITTEN, sizeof(written), &written);

@@ -46,11 +46,14 @@ void rsock_io_init(struct rsock_io *io)
 	init_waitqueue_head(&io->wait);
 }
 
-static struct rsock_region *rsock_region_first(struct rsock_io *io, u64 from)
+/* The region behind @r, or the first; in the order of offsets */
+static struct rsock_region *rsock_region_next(struct rsock_io *io,
+					      const struct rsock_region *r)
 {
 	struct interval_tree_node *node;
 
-	node = interval_tree_iter_first(&io->regions, from, ULONG_MAX);
+	node = interval_tree_iter_first(&io->regions, r ? r->node.last + 1 : 0,
+					ULONG_MAX);
 	return node ? container_of(node, struct rsock_region, node) : NULL;
 }
 
@@ -491,15 +494,14 @@ int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
 static struct rsock_region *rsock_region_find(struct rsock_ep *ep,
 					      const struct rsock_iomap *m)
 {
-	struct rsock_region *r;
+	struct rsock_region *r = NULL;
 
-	for (r = rsock_region_first(&ep->io, 0); r;
-	     r = rsock_region_first(&ep->io, r->node.last + 1))
+	while ((r = rsock_region_next(&ep->io, r)))
 		if (r->state == RSOCK_REGION_LIVE && r->addr &&
 		    r->addr == m->addr && r->len == m->len &&
 		    (m->offset == -1 || m->offset == r->node.start))
-			return r;
-	return NULL;
+			break;
+	return r;
 }
 
 /* Have the peer write no more. ep->lock held */
@@ -549,15 +551,35 @@ static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 	rsock_region_end(ep, r);
 }
 
+/*
+ * Unmap a region, or that which @m describes. The caller is a user. Returns
+ * false if there is no such mapping.
+ */
+static bool rsock_io_unmap(struct rsock_ep *ep, struct rsock_region *r,
+			   const struct rsock_iomap *m)
+{
+	spin_lock_bh(&ep->lock);
+	if (m)
+		r = rsock_region_find(ep, m);
+	else if (r->state != RSOCK_REGION_LIVE)
+		r = NULL;
+	if (r)
+		rsock_region_revoke(ep, r);
+	spin_unlock_bh(&ep->lock);
+	if (r)
+		rsock_region_withdraw(ep, r);
+	return r;
+}
+
 /* Is no user memory within reach of the device? */
 static bool rsock_io_is_clear(struct rsock_ep *ep)
 {
-	struct rsock_region *r;
+	struct rsock_region *r = NULL;
 
 	spin_lock_bh(&ep->lock);
-	r = rsock_region_first(&ep->io, 0);
-	while (r && !r->addr)
-		r = rsock_region_first(&ep->io, r->node.last + 1);
+	while ((r = rsock_region_next(&ep->io, r)))
+		if (r->addr)
+			break;
 	spin_unlock_bh(&ep->lock);
 	return !r;
 }
@@ -575,21 +597,15 @@ static bool rsock_io_is_clear(struct rsock_ep *ep)
  */
 int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
 {
-	struct rsock_region *r;
+	bool found;
 
 	if (!rsock_io_enter(ep))
 		return wait_event_killable(ep->io.wait,
 					   rsock_io_is_clear(ep)) ?:
 		       -ENOTCONN;
-	spin_lock_bh(&ep->lock);
-	r = rsock_region_find(ep, m);
-	if (r)
-		rsock_region_revoke(ep, r);
-	spin_unlock_bh(&ep->lock);
-	if (r)
-		rsock_region_withdraw(ep, r);
+	found = rsock_io_unmap(ep, NULL, m);
 	rsock_io_leave(ep);
-	return r ? 0 : -EINVAL;
+	return found ? 0 : -EINVAL;
 }
 
 /**
@@ -601,17 +617,9 @@ int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
  */
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
 {
-	bool live;
-
 	if (!rsock_io_enter(ep))
 		return;
-	spin_lock_bh(&ep->lock);
-	live = r->state == RSOCK_REGION_LIVE;
-	if (live)
-		rsock_region_revoke(ep, r);
-	spin_unlock_bh(&ep->lock);
-	if (live)
-		rsock_region_withdraw(ep, r);
+	rsock_io_unmap(ep, r, NULL);
 	rsock_io_leave(ep);
 }
 
@@ -622,12 +630,11 @@ void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
  */
 static void rsock_io_shut(struct rsock_ep *ep, struct list_head *gone)
 {
-	struct rsock_region *r;
+	struct rsock_region *r = NULL;
 
 	spin_lock_bh(&ep->lock);
 	ep->io.closed = true;
-	for (r = rsock_region_first(&ep->io, 0); r;
-	     r = rsock_region_first(&ep->io, r->node.last + 1)) {
+	while ((r = rsock_region_next(&ep->io, r))) {
 		if (r->state != RSOCK_REGION_LIVE || !r->addr)
 			continue;
 		rsock_region_revoke(ep, r);
@@ -675,12 +682,11 @@ void rsock_iomap_close(struct rsock_ep *ep)
 unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 			      unsigned int max)
 {
-	struct rsock_region *r;
+	struct rsock_region *r = NULL;
 	unsigned int n = 0;
 
 	spin_lock_bh(&ep->lock);
-	for (r = rsock_region_first(&ep->io, 0); r;
-	     r = rsock_region_first(&ep->io, r->node.last + 1)) {
+	while ((r = rsock_region_next(&ep->io, r))) {
 		if (r->state != RSOCK_REGION_LIVE || r->node.start > S64_MAX)
 			continue;
 		if (n < max)
@@ -704,6 +710,6 @@ void rsock_iomap_release(struct rsock_ep *ep)
 {
 	struct rsock_region *r;
 
-	while ((r = rsock_region_first(&ep->io, 0)))
+	while ((r = rsock_region_next(&ep->io, NULL)))
 		rsock_region_end(ep, r);
 }

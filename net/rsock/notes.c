@@ -46,7 +46,11 @@ static int rsock_notes_install(struct rsock_ep *ep, struct rsock_notes *notes)
 	return err;
 }
 
-static void rsock_notes_remove(struct rsock_ep *ep)
+/**
+ * rsock_notes_free() - forget all
+ * @ep: endpoint whose peer was not asked for notes, or that nobody else uses
+ */
+void rsock_notes_free(struct rsock_ep *ep)
 {
 	struct rsock_notes *notes;
 
@@ -93,17 +97,8 @@ int rsock_notes_want(struct rsock_ep *ep)
 	}
 	err = rsock_iomap_add_own(ep, RSOCK_NOTES_OFFSET, len, &notes->region);
 	if (err)
-		rsock_notes_remove(ep);
+		rsock_notes_free(ep);
 	return err;
-}
-
-/**
- * rsock_notes_free() - forget all
- * @ep: endpoint that nobody else uses
- */
-void rsock_notes_free(struct rsock_ep *ep)
-{
-	rsock_notes_remove(ep);
 }
 
 static int rsock_notes_read(const struct rsock_notes *notes, u32 entry,

@@ -139,8 +139,8 @@ static int rsock_send_pages(struct sock *sk, struct rsock_ep *ep,
 		return -ENOMEM;
 	err = rsock_txmsg_fill(m, from, min_t(size_t, left, RSOCK_TX_MSG_MAX));
 	len = m->len;
-	m->charge = max(m->charge, rsock_txmsg_pinned(m) -
-				   (s->accounted ? len : 0));
+	m->charge = max_t(u32, sizeof(*m), rsock_txmsg_pinned(m) -
+					   (s->accounted ? len : 0));
 	m->tell = len == left;
 	if (!err)
 		err = rsock_tx_add(ep, m, true);

@@ -530,6 +530,7 @@ void rsock_txmsg_add(struct rsock_txmsg *m, struct page *page, u32 off,
 	struct rsock_txfrag *f;
 
 	m->len += len;
+	m->charge = max(m->charge, m->len);
 	if (extends) {
 		m->frag[m->nr_frags - 1].len += len;
 		return;
@@ -599,9 +600,8 @@ static bool rsock_tx_extend(struct rsock_ep *ep, struct page *page, u32 off,
 		return false;
 	if (!extends)
 		get_page(page);
-	rsock_txmsg_add(m, page, off, len, extends);
 	charge = m->charge;
-	m->charge = max(m->charge, m->len);
+	rsock_txmsg_add(m, page, off, len, extends);
 	rsock_tx_grown(ep, len, m->charge - charge,
 		       push || m->len >= RSOCK_TX_MSG_MAX);
 	return true;
@@ -638,7 +638,6 @@ int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off, u32 len,
 		return -ENOMEM;
 	get_page(page);
 	rsock_txmsg_add(m, page, off, len, false);
-	m->charge = max(m->charge, m->len);
 	err = rsock_tx_add(ep, m, push || len >= RSOCK_TX_MSG_MAX);
 	if (err)
 		rsock_txmsg_free(m);

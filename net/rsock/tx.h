@@ -10,8 +10,8 @@ struct ubuf_info;
 /* A message is at most so long, however much the peer grants at once */
 #define RSOCK_TX_MSG_MAX	65536
 
-/* In place of an offset: bytes of the stream */
-#define RSOCK_TO_STREAM		(-1)
+/* In place of an offset */
+#define RSOCK_TO_STREAM		(-1)	/* bytes of the stream */
 #define RSOCK_TO_NOTES		(-2)	/* a note for the peer */
 
 /**
@@ -30,9 +30,9 @@ struct ubuf_info;
  *	a reference is held. Else NULL
  * @frag: the fragments; each holds a reference to its page
  *
- * Unless it has @uarg or is a note, it grows at its end as long as it has not been posted:
- * what is written while the peer grants nothing, or the send queue is full, is
- * sent as few messages.
+ * Unless it has @uarg or is a note, it grows at its end as long as it has not
+ * been posted: what is written while the peer grants nothing, or the send queue
+ * is full, is sent as few messages.
  */
 struct rsock_txmsg {
 	struct list_head node;

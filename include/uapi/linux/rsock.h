@@ -111,8 +111,9 @@ enum {
  *
  * Errors: EINVAL (zero length, overflow, unknown prot or flags), EFAULT (not
  * the caller's memory, or not writable), ENOTCONN, EEXIST (offsets in use),
- * EOPNOTSUPP (shared memory of a file), EPERM (memlock limit of 0), ENOMEM (memlock
- * limit, or the peer's table is full).
+ * EOPNOTSUPP (shared memory of a file), EPERM (memlock limit of 0), ENOMEM
+ * (memlock limit, or the peer's table is full), ETIMEDOUT (the peer acknowledges
+ * nothing).
  */
 struct rsock_iomap {
 	__aligned_u64 addr;
