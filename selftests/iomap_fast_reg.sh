@@ -13,10 +13,4 @@
 # shellcheck source=selftests/sock_lib.sh
 . "$(dirname "$0")/sock_lib.sh"
 
-load_rsock fast_reg_user=1
-topo_wire
-sock_env
-run_check iomap_test
-topo_down
-unload_rsock
-finish
+TOPO=wire run_everywhere iomap_test fast_reg_user=1

@@ -23,18 +23,19 @@ sock_env() {
 	fi
 }
 
-# run_everywhere PROGRAM: over the wire, and with a device that talks to
+# run_everywhere PROGRAM [module parameters]: over the wire, and with a device that talks to
 # itself, which a debug kernel leaves out unless there is time (FULL=1);
 # TOPO=wire or TOPO=self for only one of them.
 run_everywhere() {
-	local topo topologies=${TOPO:-wire self}
+	local program=$1 topo topologies=${TOPO:-wire self}
+	shift
 	is_debug && [ -z "${TOPO:-}${FULL:-}" ] && topologies=wire
-	load_rsock
+	load_rsock "$@"
 	for topo in $topologies; do
 		note "topology: $topo"
 		"topo_$topo"
 		sock_env
-		run_check "$1"
+		run_check "$program"
 		topo_down
 	done
 	unload_rsock

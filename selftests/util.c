@@ -558,6 +558,42 @@ void wait_inq(int fd, int bytes)
 
 /* --- notes of what the peer placed -------------------------------------------------------- */
 
+void read_stats(struct stats *st)
+{
+	FILE *f = fopen("/proc/net/rsock_stat", "r");
+	char lines[2][2000], *save, *word;
+	int i;
+
+	CHECK(f, "no counters: %s", err_name(errno));
+	for (i = 0; i < 2; i++)
+		CHECK(fgets(lines[i], sizeof(lines[i]), f), "line %d is missing", i);
+	fclose(f);
+	st->n = 0;
+	strtok_r(lines[0], "\n ", &save);
+	while ((word = strtok_r(NULL, "\n ", &save)) && st->n < STATS_MAX)
+		snprintf(st->name[st->n++], sizeof(st->name[0]), "%s", word);
+	strtok_r(lines[1], "\n ", &save);
+	for (i = 0; i < st->n; i++) {
+		word = strtok_r(NULL, "\n ", &save);
+		CHECK(word, "%s has no value", st->name[i]);
+		st->value[i] = strtoul(word, NULL, 10);
+	}
+}
+
+unsigned long stat_now(const char *name)
+{
+	struct stats st;
+	int i;
+
+	read_stats(&st);
+	for (i = 0; i < st.n; i++) {
+		if (!strcmp(st.name[i], name))
+			return st.value[i];
+	}
+	CHECK(i < st.n, "no counter %s", name);
+	return 0;
+}
+
 bool read_written(int fd, struct rsock_written *w)
 {
 	char control[128];

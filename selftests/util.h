@@ -236,4 +236,17 @@ extern volatile sig_atomic_t signals_seen;
 void count_signal(int sig, int flags);		/* handler: counts signals_seen */
 void interval_timer(int usec);			/* SIGALRM; 0 stops it */
 
+/* --- counters of the module --------------------------------------------------------- */
+
+#define STATS_MAX	64
+
+struct stats {
+	char name[STATS_MAX][32];
+	unsigned long value[STATS_MAX];
+	int n;
+};
+
+void read_stats(struct stats *st);
+unsigned long stat_now(const char *name);
+
 #endif /* _SELFTESTS_UTIL_H */

@@ -7,23 +7,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "../tools/librsock/rsock.h"
-#include "util.h"
-
-#define PAGE	4096UL
-
-static unsigned char *memory(size_t len)
-{
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(p != MAP_FAILED, "mmap of %zu: %s", len, err_name(errno));
-	return p;
-}
+#include "iomap_util.h"
 
 /* SO_ZEROCOPY where the kernel has it for us, else our own option. */
 static void zerocopy_on(int fd)
@@ -421,31 +409,13 @@ END_TEST
 
 /* --- large blocking calls ----------------------------------------------------------- */
 
-static unsigned long in_place(void)
-{
-	char names[2000], values[2000], *n, *v, *save_n, *save_v;
-	FILE *f = fopen("/proc/net/rsock_stat", "r");
-
-	CHECK(f, "no counters: %s", err_name(errno));
-	CHECK(fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f), "too short");
-	fclose(f);
-	n = strtok_r(names, "\n ", &save_n);
-	v = strtok_r(values, "\n ", &save_v);
-	while (n && v && strcmp(n, "InPlace")) {
-		n = strtok_r(NULL, "\n ", &save_n);
-		v = strtok_r(NULL, "\n ", &save_v);
-	}
-	CHECK(n && v, "no counter InPlace");
-	return strtoul(v, NULL, 10);
-}
-
 /* What was sent may be overwritten when the call returns. */
 START_TEST(blocking)
 {
 	struct pair p = open_pair(_i);
 	size_t len = 3 << 20;
 	unsigned char *mem = memory(len + 1);
-	unsigned long before = in_place();
+	unsigned long before = stat_now("InPlace");
 	struct reader r;
 	int round;
 
@@ -456,7 +426,7 @@ START_TEST(blocking)
 		memset(mem, 0xee, len + 1);
 	}
 	join(&r.worker);
-	CHECK(in_place() > before, "all was copied");
+	CHECK(stat_now("InPlace") > before, "all was copied");
 	expect_alive(p.c, p.s);
 	close_pair(&p);
 }
@@ -467,7 +437,7 @@ START_TEST(not_worth_it)
 {
 	struct pair p = open_pair(IPV4);
 	unsigned char *mem = memory(1 << 20);
-	unsigned long before = in_place();
+	unsigned long before = stat_now("InPlace");
 	struct reader r;
 	uint64_t n;
 
@@ -483,7 +453,7 @@ START_TEST(not_worth_it)
 	memset(mem, 0xee, 64 * KB);
 	start_reader(&r, p.s, 2, n, 64 * KB);
 	join(&r.worker);
-	MUST_BE(in_place(), before);
+	MUST_BE(stat_now("InPlace"), before);
 	close_pair(&p);
 }
 END_TEST
@@ -630,11 +600,12 @@ START_TEST(placed)
 	struct pair p = zerocopy_pair(IPV4);
 	size_t len = 3 << 20;
 	unsigned char *mem = memory(len), *src = memory(len + 3);
-	unsigned long before = in_place();
+	unsigned long before = stat_now("InPlace");
 	uint32_t nr = 0, i;
 	char b;
 
 	MUST(riomap(p.s, mem, len, PROT_WRITE, 0, 0));
+	sync_to(p.s, p.c);
 	for (i = 0; i < 4; i++) {
 		bool notice = i & 1;
 
@@ -649,7 +620,7 @@ START_TEST(placed)
 		recv_all(p.s, &b, 1);
 		pattern_check(mem, len, i, 0);
 	}
-	CHECK(in_place() >= before + 4 * (len / 65536), "%lu", in_place() - before);
+	CHECK(stat_now("InPlace") >= before + 4 * (len / 65536), "%lu", stat_now("InPlace") - before);
 	MUST(riounmap(p.s, mem, len));
 	close_pair(&p);
 }
@@ -691,8 +662,7 @@ START_TEST(placed_and_unmapped)
 
 	for (i = 0; i < 20; i++) {
 		MUST(riomap(p.s, mem, len, PROT_WRITE, 0, 0));
-		MUST_BE(send(p.s, "x", 1, 0), 1);
-		skip(p.c, 1);
+		sync_to(p.s, p.c);
 		while (riowrite(p.c, src, len, 0, MSG_ZEROCOPY) != len)
 			CHECK(errno == ENXIO || errno == ENOBUFS, "%s", err_name(errno));
 		calls++;
@@ -721,8 +691,7 @@ static struct mapped_pair told_pair(size_t len)
 
 	set_int(m.p.s, SOL_RSOCK, RSOCK_RECV_NOTIFY, 1);
 	MUST(riomap(m.p.s, m.mem, len, PROT_WRITE, 0, 0));
-	MUST_BE(send(m.p.s, "x", 1, 0), 1);
-	skip(m.p.c, 1);
+	sync_to(m.p.s, m.p.c);
 	return m;
 }
 
