@@ -496,9 +496,15 @@ u32 rsock_tx_queued(struct rsock_ep *ep)
 	return queued;
 }
 
+/* How long a message may grow: its room comes back at once, not byte by byte */
+static u32 rsock_tx_msg_max(const struct rsock_ep *ep)
+{
+	return min(RSOCK_TX_MSG_MAX, READ_ONCE(ep->sk->sk_sndbuf) / 4);
+}
+
 /*
- * Can bytes at @off of @page, which go @to, be added to @m? And do they lie
- * behind its last fragment, so that it can grow?
+ * Can bytes at @off of @page, which go @to, be added to @m?
+ * And do they lie behind its last fragment, so that it can grow?
  */
 static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
 			      u32 off, s64 to, bool *extends)
@@ -506,7 +512,7 @@ static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
 	s64 end = m->to == RSOCK_TO_STREAM ? m->to : m->to + m->len;
 	const struct rsock_txfrag *last;
 
-	if (rsock_txmsg_is_closed(m) || m->len >= RSOCK_TX_MSG_MAX || to != end)
+	if (rsock_txmsg_is_closed(m) || to != end)
 		return false;
 	*extends = false;
 	if (!m->nr_frags)
@@ -575,6 +581,8 @@ int rsock_tx_add(struct rsock_ep *ep, struct rsock_txmsg *m, bool push)
 
 	spin_lock_bh(&ep->lock);
 	if (rsock_tx_takes(ep, m->to)) {
+		/* What is before it does not grow any more */
+		push |= !list_empty(&ep->tx.unsent);
 		list_add_tail(&m->node, &ep->tx.unsent);
 		ep->tx.inplace += !!m->uarg;
 		rsock_tx_grown(ep, m->len, m->charge, push);
@@ -596,14 +604,14 @@ static bool rsock_tx_extend(struct rsock_ep *ep, struct page *page, u32 off,
 	if (!rsock_tx_takes(ep, to) || list_empty(&ep->tx.unsent))
 		return false;
 	m = list_last_entry(&ep->tx.unsent, struct rsock_txmsg, node);
-	if (!rsock_txmsg_takes(m, page, off, to, &extends))
+	if (m->len + len > rsock_tx_msg_max(ep) ||
+	    !rsock_txmsg_takes(m, page, off, to, &extends))
 		return false;
 	if (!extends)
 		get_page(page);
 	charge = m->charge;
 	rsock_txmsg_add(m, page, off, len, extends);
-	rsock_tx_grown(ep, len, m->charge - charge,
-		       push || m->len >= RSOCK_TX_MSG_MAX);
+	rsock_tx_grown(ep, len, m->charge - charge, push);
 	return true;
 }
 
@@ -638,7 +646,7 @@ int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off, u32 len,
 		return -ENOMEM;
 	get_page(page);
 	rsock_txmsg_add(m, page, off, len, false);
-	err = rsock_tx_add(ep, m, push || len >= RSOCK_TX_MSG_MAX);
+	err = rsock_tx_add(ep, m, push);
 	if (err)
 		rsock_txmsg_free(m);
 	return err;
