@@ -784,6 +784,22 @@ static void map_on(void *arg)
 	munmap(mem, w->len);
 }
 
+/*
+ * rdma_rxe may run a registration once more when it repeats what was lost: it
+ * fails, and with it the connection.
+ */
+static bool by_fast_registration(void)
+{
+	int fd = open("/sys/module/rsock/parameters/fast_reg_user", O_RDONLY);
+	char yes = 'N';
+
+	if (fd >= 0) {
+		MUST_BE(read(fd, &yes, 1), 1);
+		close(fd);
+	}
+	return yes == 'Y';
+}
+
 START_TEST(race_with_end)
 {
 	int round;
@@ -802,7 +818,8 @@ START_TEST(race_with_end)
 		sleep_ms(20);
 		if (round % 2)
 			set_linger(p.c, true, 0);
-		MUST(shutdown(round % 3 ? p.c : p.s, SHUT_RDWR));
+		if (shutdown(round % 3 ? p.c : p.s, SHUT_RDWR))
+			CHECK(errno == ENOTCONN && by_fast_registration(), "%s", err_name(errno));
 		sleep_ms(20);
 		for (i = 0; i < 4; i++)
 			w[i].stop = true;
