@@ -34,6 +34,8 @@
 #include <rdma/rsocket.h>
 #include <linux/rsock.h>
 
+#include "uring.h"
+
 #define MAGIC		0x72736f636b706632ULL
 #define MAX_SIZE	(256U << 20)
 #define MAX_MAPS	256U
@@ -135,6 +137,7 @@ static const char *file, *source;
 static const char *port = "7472";
 static bool json, last;
 static struct zerocopy zc;
+static unsigned int uring;	/* calls of io_uring at a time; 0: do without */
 
 static void __attribute__((noreturn)) die(const char *what)
 {
@@ -162,8 +165,9 @@ static void __attribute__((noreturn)) usage(FILE *to)
 		"                      random (default 1, up to 256)\n"
 		"  -L, --last          place in the last of them only\n"
 		"  -z, --zerocopy      send or place with MSG_ZEROCOPY\n"
-		"  -o, --outstanding N calls that it may be ahead of their notices\n"
-		"                      (default 16)\n"
+		"  -u, --uring         place by io_uring, without copying\n"
+		"  -o, --outstanding N calls that either may be ahead of what is done\n"
+		"                      (default 16, up to 4096)\n"
 		"  -F, --file FILE     send this file; or store there what is received\n"
 		"  -b, --bind ADDRESS  the client's own address\n"
 		"  -j, --json          report as one line of JSON\n"
@@ -283,6 +287,12 @@ static void await_notices(int fd, uint64_t pending)
 		if (errno != EAGAIN || poll(&p, 1, -1) < 0 || !take_notice(fd))
 			die("notice of zero copy");
 	}
+}
+
+static void put_by_uring(const char *p, size_t len, off_t at)
+{
+	if (uring_place(p, len, at))
+		die("io_uring");
 }
 
 /*
@@ -461,6 +471,8 @@ static const char *contradiction(const struct header *h)
 		return "TCP cannot place";
 	if (h->mode == PING && zc.most)
 		return "a ping-pong has no zero copy";
+	if (uring && (h->mode != PLACE || t != &transports[0]))
+		return "io_uring is there to place, with AF_RSOCK";
 	if (h->mode != STREAM && file)
 		return "only a stream has a file";
 	if (!h->maps || h->maps > MAX_MAPS)
@@ -539,13 +551,21 @@ static uint64_t place(int fd, const struct header *h, const char *data)
 {
 	bool filled[MAX_MAPS] = { };
 	uint64_t i, to, n = 0;
+	const char *from;
 
 	for (i = 0; i < h->count / h->size; i++) {
 		to = last ? h->maps - 1 : random() % h->maps;
-		put(fd, h, data + to * sizeof(uint64_t), h->size, to * h->size);
+		from = data + to * sizeof(uint64_t);
+		if (uring)
+			put_by_uring(from, h->size, to * h->size);
+		else
+			put(fd, h, from, h->size, to * h->size);
 		n += !filled[to];
 		filled[to] = true;
 	}
+	/* What is sent now is to arrive last */
+	if (uring && uring_drain())
+		die("io_uring");
 	send_all(fd, &h->count, sizeof(h->count));
 	return n;
 }
@@ -633,19 +653,35 @@ static void send_ping(int fd, const struct header *h)
 	       quantile(samples, h->count, .99), quantile(samples, h->count, 1));
 }
 
+/*
+ * SO_ZEROCOPY is for families that the core knows, up to Linux 6.6. What is
+ * outstanding by io_uring counts against the send buffer.
+ */
+static void enable_zerocopy(int fd, const struct header *h)
+{
+	uint64_t bytes = uring * h->size;
+	int one = 1, room = bytes < 1 << 30 ? bytes : 1 << 30;
+
+	if (zc.most &&
+	    t->setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)) &&
+	    t->setsockopt(fd, SOL_RSOCK, RSOCK_ZEROCOPY, &one, sizeof(one)))
+		die("zero copy");
+	if (uring &&
+	    t->setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)))
+		die("send buffer");
+}
+
 static int client_socket(const char *host, const struct header *h)
 {
 	struct addrinfo *ai = lookup(host, false), *own;
-	int fd = new_socket(ai), one = 1;
+	int fd = new_socket(ai);
 	/* The protocol has no code for more than 128, but for 256 */
 	int slots = h->maps > 128 ? 256 : h->maps;
 
 	if (h->mode == PLACE &&
 	    t->setsockopt(fd, SOL_RDMA, RDMA_IOMAPSIZE, &slots, sizeof(slots)))
 		die("mappings");
-	if (zc.most &&
-	    t->setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
-		die("zero copy");
+	enable_zerocopy(fd, h);
 	if (source) {
 		port = NULL;
 		own = lookup(source, false);
@@ -665,6 +701,8 @@ static void client(const char *host, struct header *h)
 	int fd = client_socket(host, h);
 	uint64_t magic;
 
+	if (uring && uring_open(fd, uring))
+		die("io_uring");
 	send_all(fd, h, sizeof(*h));
 	recv_all(fd, &magic, sizeof(magic));
 	errno = EPROTO;
@@ -721,6 +759,7 @@ static const struct option options[] = {
 	{ "maps", required_argument, NULL, 'M' },
 	{ "last", no_argument, NULL, 'L' },
 	{ "zerocopy", no_argument, NULL, 'z' },
+	{ "uring", no_argument, NULL, 'u' },
 	{ "outstanding", required_argument, NULL, 'o' },
 	{ "file", required_argument, NULL, 'F' },
 	{ "bind", required_argument, NULL, 'b' },
@@ -734,10 +773,10 @@ int main(int argc, char **argv)
 	struct header h = { .magic = MAGIC, .count = 64 << 20, .maps = 1 };
 	const char *host = NULL, *wrong;
 	uint64_t outstanding = 16;
-	bool zerocopy = false;
+	bool zerocopy = false, by_uring = false;
 	int o;
 
-	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:PM:Lzo:F:b:jh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:PM:Lzuo:F:b:jh", options, NULL)) != -1) {
 		switch (o) {
 		case 'f':
 			set_family(optarg);
@@ -770,6 +809,9 @@ int main(int argc, char **argv)
 		case 'z':
 			zerocopy = true;
 			break;
+		case 'u':
+			by_uring = true;
+			break;
 		case 'o':
 			outstanding = number(optarg);
 			break;
@@ -794,7 +836,11 @@ int main(int argc, char **argv)
 		h.size = h.mode == PING ? 64 : 64 << 10;
 	if (h.mode == PLACE)
 		h.count = (h.count + h.size - 1) / h.size * h.size;
-	if (zerocopy)
+	if (outstanding > 4096)
+		usage(stderr);
+	if (by_uring)
+		uring = outstanding;
+	else if (zerocopy)
 		zc.most = outstanding;
 	wrong = contradiction(&h);
 	if (wrong) {
