@@ -3,6 +3,7 @@
  * Options: those of sockets, of TCP, of IP, and our own.
  */
 #include <linux/tcp.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "util.h"
@@ -72,6 +73,22 @@ static const struct {
 	{ "TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, 1, 1 },
 	{ "TCP_NODELAY 5", IPPROTO_TCP, TCP_NODELAY, 5, 1 },
 	{ "TCP_NODELAY off", IPPROTO_TCP, TCP_NODELAY, 0, 0 },
+	{ "TCP_CORK", IPPROTO_TCP, TCP_CORK, 3, 1 },
+	{ "TCP_QUICKACK off", IPPROTO_TCP, TCP_QUICKACK, 0, 0 },
+	{ "TCP_KEEPIDLE", IPPROTO_TCP, TCP_KEEPIDLE, 100, 100 },
+	{ "TCP_KEEPINTVL", IPPROTO_TCP, TCP_KEEPINTVL, 20, 20 },
+	{ "TCP_KEEPCNT", IPPROTO_TCP, TCP_KEEPCNT, 5, 5 },
+	{ "TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT, 50000, 50000 },
+	{ "TCP_USER_TIMEOUT off", IPPROTO_TCP, TCP_USER_TIMEOUT, 0, 0 },
+	{ "TCP_SYNCNT", IPPROTO_TCP, TCP_SYNCNT, 4, 4 },
+	{ "TCP_NOTSENT_LOWAT", IPPROTO_TCP, TCP_NOTSENT_LOWAT, 100000, 100000 },
+	{ "IP_TOS", IPPROTO_IP, IP_TOS, 0x10, 0x10 },
+	{ "IP_TOS with ECN", IPPROTO_IP, IP_TOS, 0x13, 0x10 },
+	{ "IP_TTL", IPPROTO_IP, IP_TTL, 33, 33 },
+	{ "IP_TTL, default", IPPROTO_IP, IP_TTL, -1, 64 },
+	{ "IP_MTU_DISCOVER", IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, IP_PMTUDISC_DO },
+	{ "IP_RECVERR", IPPROTO_IP, IP_RECVERR, 4, 1 },
+	{ "IP_BIND_ADDRESS_NO_PORT", IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1, 1 },
 };
 
 START_TEST(value)
@@ -102,6 +119,17 @@ static const struct {
 	{ "SO_RCVTIMEO of 4 bytes", SOL_SOCKET, SO_RCVTIMEO, 1, 4, EINVAL },
 	{ "TCP_NODELAY, empty", IPPROTO_TCP, TCP_NODELAY, 1, 0, EINVAL },
 	{ "TCP_NODELAY of 3 bytes", IPPROTO_TCP, TCP_NODELAY, 1, 3, EINVAL },
+	{ "TCP_KEEPIDLE 0", IPPROTO_TCP, TCP_KEEPIDLE, 0, 4, EINVAL },
+	{ "TCP_KEEPIDLE 32768", IPPROTO_TCP, TCP_KEEPIDLE, 32768, 4, EINVAL },
+	{ "TCP_KEEPINTVL 0", IPPROTO_TCP, TCP_KEEPINTVL, 0, 4, EINVAL },
+	{ "TCP_KEEPCNT 128", IPPROTO_TCP, TCP_KEEPCNT, 128, 4, EINVAL },
+	{ "TCP_USER_TIMEOUT -1", IPPROTO_TCP, TCP_USER_TIMEOUT, -1, 4, EINVAL },
+	{ "TCP_SYNCNT 0", IPPROTO_TCP, TCP_SYNCNT, 0, 4, EINVAL },
+	{ "TCP_MAXSEG 10", IPPROTO_TCP, TCP_MAXSEG, 10, 4, EINVAL },
+	{ "TCP_CONGESTION, empty", IPPROTO_TCP, TCP_CONGESTION, 0, 0, EINVAL },
+	{ "IP_TTL 0", IPPROTO_IP, IP_TTL, 0, 4, EINVAL },
+	{ "IP_TTL 256", IPPROTO_IP, IP_TTL, 256, 4, EINVAL },
+	{ "IP_MTU_DISCOVER 9", IPPROTO_IP, IP_MTU_DISCOVER, 9, 4, EINVAL },
 	{ "unknown of SOL_SOCKET", SOL_SOCKET, 9999, 1, 4, ENOPROTOOPT },
 	{ "unknown of IPPROTO_TCP", IPPROTO_TCP, 9999, 1, 4, ENOPROTOOPT },
 	{ "unknown of IPPROTO_IP", IPPROTO_IP, 9999, 1, 4, ENOPROTOOPT },
@@ -277,6 +305,9 @@ START_TEST(inherited)
 	set_int(listener, SOL_SOCKET, SO_RCVBUF, 40000);
 	set_int(listener, SOL_SOCKET, SO_SNDBUF, 50000);
 	set_int(listener, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_int(listener, IPPROTO_TCP, TCP_KEEPIDLE, 77);
+	set_int(listener, IPPROTO_TCP, TCP_USER_TIMEOUT, 70000);
+	set_int(listener, IPPROTO_IP, IP_TOS, 8);
 	set_linger(listener, true, 3);
 	c = open_client(IPV4, &where);
 	s = accept_one(listener);
@@ -284,6 +315,9 @@ START_TEST(inherited)
 	MUST_BE(get_int(s, SOL_SOCKET, SO_RCVBUF), 80000);
 	MUST_BE(get_int(s, SOL_SOCKET, SO_SNDBUF), 100000);
 	MUST_BE(get_int(s, IPPROTO_TCP, TCP_NODELAY), 1);
+	MUST_BE(get_int(s, IPPROTO_TCP, TCP_KEEPIDLE), 77);
+	MUST_BE(get_int(s, IPPROTO_TCP, TCP_USER_TIMEOUT), 70000);
+	MUST_BE(get_int(s, IPPROTO_IP, IP_TOS), 8);
 	MUST(getsockopt(s, SOL_SOCKET, SO_LINGER, &l, &len));
 	CHECK(l.l_onoff == 1 && l.l_linger == 3, "%d %d", l.l_onoff, l.l_linger);
 	MUST_BE(get_int(s, SOL_SOCKET, SO_ACCEPTCONN), 0);
@@ -299,6 +333,131 @@ START_TEST(segment_size)
 	int fd = socket_of_kind(IPV4, _i), value = get_int(fd, IPPROTO_TCP, TCP_MAXSEG);
 
 	CHECK(value >= 256 && value < 1 << 30, "%d", value);
+}
+END_TEST
+
+/* Options of IP may be a byte */
+START_TEST(byte)
+{
+	int fd = socket_of_kind(IPV4, _i);
+	unsigned char value = 0x20;
+	socklen_t len = 1;
+
+	MUST(setsockopt(fd, IPPROTO_IP, IP_TOS, &value, 1));
+	MUST_BE(get_int(fd, IPPROTO_IP, IP_TOS), 0x20);
+	value = 0;
+	MUST(getsockopt(fd, IPPROTO_IP, IP_TOS, &value, &len));
+	MUST_BE(len, 1);
+	MUST_BE(value, 0x20);
+	MUST_FAIL(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &value, 1), EINVAL);
+}
+END_TEST
+
+START_TEST(congestion)
+{
+	int fd = socket_of_kind(IPV4, _i);
+	char name[16] = "";
+	socklen_t len = sizeof(name);
+
+	MUST(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len));
+	MUST_BE(len, sizeof(name));
+	CHECK(name[0], "no name");
+	MUST(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)));
+	MUST_FAIL(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "no_such", 7), ENOENT);
+	MUST_FAIL(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, (void *)8, 7), EFAULT);
+}
+END_TEST
+
+static struct tcp_info info_of(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	memset(&info, 0xee, sizeof(info));
+	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
+	CHECK(len > offsetof(struct tcp_info, tcpi_snd_wnd), "%u", len);
+	return info;
+}
+
+static bool all_acked(void *arg)
+{
+	const struct pair *p = arg;
+	struct tcp_info info = info_of(p->c);
+
+	outq(p->c);	/* which also asks for what is not known yet */
+	return info.tcpi_bytes_acked >= 10000 && !info.tcpi_notsent_bytes;
+}
+
+START_TEST(info)
+{
+	struct addr where;
+	int listener = open_listener(IPV4, 4, &where);
+	struct pair p = { .c = open_client(IPV4, &where) };
+	struct stream out = { .fd = p.c, .seed = 1 }, in = out;
+	struct tcp_info info;
+	socklen_t len = 1;
+	int fd;
+
+	MUST_BE(info_of(listener).tcpi_state, 10);	/* LISTEN */
+	MUST_BE(info_of(listener).tcpi_sacked, 4);	/* its backlog */
+	in.fd = p.s = accept_one(listener);
+	send_stream(&out, 10000, 1000);
+	recv_stream(&in, 10000, 1000);
+	CHECK(eventually(all_acked, &p), "%llu acked, %u not sent",
+	      (unsigned long long)info_of(p.c).tcpi_bytes_acked, info_of(p.c).tcpi_notsent_bytes);
+	info = info_of(p.s);
+	MUST_BE(info.tcpi_state, 1);			/* ESTABLISHED */
+	MUST_BE(info.tcpi_bytes_received, 10000);
+	CHECK(info.tcpi_segs_in > 0, "no messages");
+	CHECK(info.tcpi_snd_mss >= 256, "%u", info.tcpi_snd_mss);
+	MUST(shutdown(p.c, SHUT_WR));
+	expect_end(p.s);
+	MUST_BE(info_of(p.s).tcpi_state, 8);		/* CLOSE_WAIT */
+	close_pair(&p);
+	close(listener);
+	/* As much as there is room for */
+	fd = open_socket(IPV4, 0);
+	memset(&info, 0xee, sizeof(info));
+	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
+	MUST_BE(len, 1);
+	MUST_BE(info.tcpi_state, 7);			/* CLOSE */
+	MUST_BE(info.tcpi_ca_state, 0xee);
+	close(fd);
+}
+END_TEST
+
+static void bind_device(int fd, const char *name)
+{
+	MUST(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, strlen(name)));
+}
+
+/* Who is bound to a device sends by it, and hears nobody by another */
+START_TEST(device)
+{
+	const char *own = getenv("RSOCK_CLIENT_DEV") ?: "lo";
+	const char *peer = getenv("RSOCK_SERVER_DEV") ?: "lo";
+	struct addr any = any_addr(IPV4, 0), where;
+	int listener = open_socket(IPV4, 0), c, s;
+
+	bind_device(listener, peer);
+	MUST(bind(listener, &any.sa, any.len));
+	MUST(listen(listener, 4));
+	where = local_name(listener);
+	where = target_addr(IPV4, addr_port(&where));
+	c = open_socket(IPV4, 0);
+	bind_device(c, own);
+	MUST(connect(c, &where.sa, where.len));
+	s = accept_one(listener);
+	expect_alive(c, s);
+	close(c);
+	close(s);
+	if (strcmp(own, peer)) {
+		bind_device(listener, own);
+		c = open_socket(IPV4, 0);
+		MUST_FAIL(connect(c, &where.sa, where.len), ECONNREFUSED);
+		close(c);
+	}
+	close(listener);
 }
 END_TEST
 
@@ -435,6 +594,10 @@ int main(void)
 	tcase_add_test(tc, low_water_mark);
 	tcase_add_test(tc, inherited);
 	tcase_add_loop_test(tc, segment_size, 0, KINDS);
+	tcase_add_loop_test(tc, byte, 0, KINDS);
+	tcase_add_loop_test(tc, congestion, 0, KINDS);
+	tcase_add_test(tc, info);
+	tcase_add_test(tc, device);
 	tcase_add_test(tc, error_is_told_once);
 
 	tc = add_case(suite, "own", 30);

@@ -15,6 +15,7 @@ sock_env() {
 	export RSOCK_TEST_FAMILY=${FAMILY:-22}
 	export RSOCK_SERVER4=$B4 RSOCK_CLIENT4=$A4
 	export RSOCK_SERVER6=$B6 RSOCK_CLIENT6=$A6
+	export RSOCK_SERVER_DEV=$BNET RSOCK_CLIENT_DEV=$ANET
 	# Link-local addresses of two ends in one kernel do not take the wire.
 	if [ "$ADEV" = "$BDEV" ]; then
 		export RSOCK_LL6=$BLL

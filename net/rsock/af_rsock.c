@@ -29,6 +29,7 @@
 #include "send.h"
 #include "trace.h"
 #include "tx.h"
+#include "watch.h"
 
 #define RSOCK_SNDBUF	(256 * 1024)
 #define RSOCK_RCVBUF	(128 * 1024)
@@ -74,6 +75,7 @@ static void rsock_connected(struct rsock_ep *ep)
 	RSOCK_INC_STATS(ep->net, ep->passive ? RSOCK_MIB_PASSIVEOPENS :
 					       RSOCK_MIB_ACTIVEOPENS);
 	rsock_set_state(sk, TCP_ESTABLISHED);
+	rsock_watch(ep);
 	rsock_child_connected(sk);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
@@ -497,7 +499,7 @@ static int __rsock_bind(struct sock *sk, union rsock_addr *addr)
 	if (err)
 		return err;
 	mutex_lock(&rs->ep->id_mutex);
-	err = rsock_cm_bind(rs->ep, &addr->sa, sk->sk_reuse, rs->v6only);
+	err = rsock_cm_bind(rs->ep, &addr->sa, sk->sk_reuse, rs->opts.v6only);
 	if (!err)
 		rsock_sk_addrs(sk);
 	mutex_unlock(&rs->ep->id_mutex);
@@ -553,7 +555,9 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	sk->sk_err = 0;
 	rsock_set_state(sk, TCP_SYN_SENT);
 	spin_unlock_bh(&rs->ep->lock);
-	err = rsock_cm_connect(rs->ep, &addr.sa);
+	err = rsock_cm_connect(rs->ep, &addr.sa,
+			       addr.sa.sa_family == AF_INET ? rs->opts.tos :
+							      rs->opts.tclass);
 	if (err) {
 		rsock_sk_reset(sk);
 		rsock_set_state(sk, TCP_CLOSE);
@@ -997,6 +1001,7 @@ struct proto rsock_proto = {
 	.connect	= rsock_connect,
 	.disconnect	= rsock_disconnect,
 	.accept		= rsock_accept,
+	.keepalive	= rsock_keepalive,
 	.obj_size	= sizeof(struct rsock_sock),
 };
 

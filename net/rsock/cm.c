@@ -100,6 +100,24 @@ int rsock_cm_create(struct rsock_ep *ep)
 	return 0;
 }
 
+/* SO_BINDTODEVICE. An id that is bound has its device already. */
+static void rsock_cm_bind_device(struct rsock_ep *ep)
+{
+	int ifindex = READ_ONCE(ep->sk->sk_bound_dev_if);
+
+	if (ifindex && !ep->id->device)
+		ep->id->route.addr.dev_addr.bound_dev_if = ifindex;
+}
+
+/* Is an address that was bound to on the device that SO_BINDTODEVICE names? */
+static bool rsock_cm_is_on_device(const struct rsock_ep *ep)
+{
+	int ifindex = READ_ONCE(ep->sk->sk_bound_dev_if);
+	int own = ep->id->route.addr.dev_addr.bound_dev_if;
+
+	return !ifindex || !own || ifindex == own;
+}
+
 /**
  * rsock_cm_bind() - bind to an address
  * @ep: endpoint in state IDLE, not bound; ep->id_mutex held
@@ -124,6 +142,8 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 		rdma_set_afonly(ep->id, v6only);
 	err = rdma_bind_addr(ep->id, addr);
 	switch (err) {
+	case 0:
+		return rsock_cm_is_on_device(ep) ? 0 : -EADDRNOTAVAIL;
 	case -EADDRNOTAVAIL:
 		/* Also how rdma_cm says that a wildcard is in the way */
 		return rsock_addr_is_ours(ep->net, addr) ? -EADDRINUSE : err;
@@ -165,11 +185,13 @@ int rsock_cm_listen(struct rsock_ep *ep, int backlog)
  * rsock_cm_connect() - start to connect
  * @ep: endpoint in state IDLE
  * @addr: AF_INET or AF_INET6
+ * @tos: service type of the path; 0 leaves it to the administrator (RoCE's
+ *	default_roce_tos)
  *
  * Return: 0, then ops->connected() or ops->closed() follows; or a negative
  * errno.
  */
-int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr)
+int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr, u8 tos)
 {
 	bool ok;
 	int err;
@@ -183,6 +205,10 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr)
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
 	spin_unlock_bh(&ep->lock);
+	if (ok && tos)
+		rdma_set_service_type(ep->id, tos);
+	if (ok)
+		rsock_cm_bind_device(ep);
 	err = ok ? rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT) :
 		   -ENETDOWN;
 	mutex_unlock(&ep->id_mutex);

@@ -8,7 +8,8 @@ int rsock_cm_create(struct rsock_ep *ep);
 int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 		  bool v6only);
 int rsock_cm_listen(struct rsock_ep *ep, int backlog);
-int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr);
+int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr,
+		     u8 tos);
 void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer);
 
 #endif /* _RSOCK_CM_H */

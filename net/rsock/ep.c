@@ -19,6 +19,7 @@
 #include "pernet.h"
 #include "trace.h"
 #include "tx.h"
+#include "watch.h"
 
 /*
  * Where the peer sees our memory: tables at this address, the ring in the pages
@@ -472,7 +473,7 @@ static void rsock_ep_finish(struct rsock_ep *ep)
  *  2. draining ends completion handlers: no more WR is posted, and all that
  *     were have completed. It also brings in what the peer sent before it
  *     left, which decides between end of file and reset;
- *  3. the linger timer is cancelled, or runs and finds DYING;
+ *  3. the timers are cancelled, or run and find DYING;
  *  4. rdma_destroy_id() ends event handlers;
  *  5. this work itself does not run twice: DYING is entered once.
  * But those who map memory may still be at it: rsock_iomap_park().
@@ -483,6 +484,7 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 
 	if (cancel_delayed_work(&ep->linger_work))
 		rsock_ep_put(ep);
+	rsock_watch_end(ep);
 	rsock_ep_drain(ep);
 
 	spin_lock_bh(&ep->lock);
@@ -548,6 +550,7 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	INIT_LIST_HEAD(&ep->tx.sent);
 	INIT_WORK(&ep->work, rsock_ep_work);
 	INIT_DELAYED_WORK(&ep->linger_work, rsock_ep_linger_work);
+	rsock_watch_init(ep);
 	ep->send_cqe.done = rsock_send_done;
 	ep->recv_cqe.done = rsock_recv_done;
 	ep->reg_cqe.done = rsock_reg_done;

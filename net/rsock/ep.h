@@ -142,6 +142,8 @@ struct rsock_tx {
 	enum rsock_fin fin_posted;
 	u32 fin_seq;			/* sq.posted after it */
 	u32 note;			/* entry for the next note */
+	u64 bytes_sent;			/* posted so far */
+	u64 bytes_acked;		/* known to be at the peer */
 };
 
 /* Fragments of a message: scatter-gather entries of a work request */
@@ -170,9 +172,31 @@ struct rsock_rx {
 	bool disconnected;		/* and receives no more */
 	bool faulty;			/* broke the protocol: hear no more */
 	u16 nr_notes;			/* unread */
+	u32 msgs;			/* arrived so far */
+	u64 bytes;			/* of the stream, arrived so far */
 	/* Slots of our iomap table for which REVOKED is to be sent */
 	DECLARE_BITMAP(acks, RSOCK_IOMAP_MAX);
 	u16 nr_acks;
+};
+
+/**
+ * struct rsock_watch - what watch.c saw when it looked last
+ * @work: look again; holds a reference while queued
+ * @heard: messages from the peer and acknowledgements, by then
+ * @heard_at: jiffies when that was new
+ * @probes: sent since
+ * @stuck: something was queued
+ * @moved: bytes posted and acknowledged by then
+ * @moved_at: jiffies when that was new
+ */
+struct rsock_watch {
+	struct delayed_work work;
+	u32 heard;
+	unsigned long heard_at;
+	u32 probes;
+	bool stuck;
+	u64 moved;
+	unsigned long moved_at;
 };
 
 /**
@@ -207,6 +231,7 @@ struct rsock_ep {
 	struct rsock_sq sq;
 	struct rsock_tx tx;
 	struct rsock_rx rx;
+	struct rsock_watch watch;
 	struct rsock_io io;		/* what we mapped for the peer */
 	struct rsock_notes *notes;	/* NULL if none are wanted */
 	struct rsock_targets targets;	/* what the peer mapped for us */

@@ -45,8 +45,7 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	rs = rsock_sk(sk);
 	rs->cfg = lrs->cfg;
 	rs->v6 = lrs->v6;
-	rs->v6only = lrs->v6only;
-	rs->nodelay = lrs->nodelay;
+	rs->opts = lrs->opts;
 	rs->inline_size = lrs->inline_size;
 	rs->bound = true;
 	sk->sk_sndbuf = lsk->sk_sndbuf;
@@ -60,6 +59,7 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	sk->sk_reuse = lsk->sk_reuse;
 	sk->sk_priority = lsk->sk_priority;
 	sk->sk_mark = lsk->sk_mark;
+	sk->sk_bound_dev_if = lsk->sk_bound_dev_if;
 	if (sock_flag(lsk, SOCK_LINGER))
 		sock_set_flag(sk, SOCK_LINGER);
 	if (sock_flag(lsk, SOCK_KEEPOPEN))
@@ -120,6 +120,15 @@ static int rsock_listen_child(struct sock *lsk, struct rdma_cm_id *id,
 	return 0;
 }
 
+/* SO_BINDTODEVICE: is the request for us? */
+static bool rsock_listen_hears(const struct sock *lsk,
+			       const struct rdma_cm_id *id)
+{
+	int ifindex = READ_ONCE(lsk->sk_bound_dev_if);
+
+	return !ifindex || ifindex == id->route.addr.dev_addr.bound_dev_if;
+}
+
 /**
  * rsock_listen_request() - a peer wants to connect
  * @lep: the listener's endpoint
@@ -142,6 +151,8 @@ int rsock_listen_request(struct rsock_ep *lep, struct rdma_cm_id *id,
 	if (fault) {
 		RSOCK_INC_STATS(lep->net, RSOCK_MIB_FAULTS + fault);
 		err = -EPROTO;
+	} else if (!rsock_listen_hears(lep->sk, id)) {
+		err = -ECONNREFUSED;
 	} else if (sk_acceptq_is_full(lep->sk)) {
 		RSOCK_INC_STATS(lep->net, RSOCK_MIB_LISTENOVERFLOWS);
 		err = -ECONNREFUSED;

@@ -21,6 +21,8 @@ static const char * const rsock_mib_names[] = {
 	"ListenOverflows",
 	"Resets",
 	"LingerTimeouts",
+	"KeepTimeouts",
+	"UserTimeouts",
 	"Iomaps",
 	"UnmapsPlain",
 	"RevokeTimeouts",

@@ -18,6 +18,8 @@ enum rsock_mib {
 	RSOCK_MIB_LISTENOVERFLOWS,	/* request rejected, backlog full */
 	RSOCK_MIB_RESETS,		/* connection ended with an error */
 	RSOCK_MIB_LINGERTIMEOUTS,	/* closed socket's data did not arrive */
+	RSOCK_MIB_KEEPTIMEOUTS,		/* peer did not answer probes: reset */
+	RSOCK_MIB_USERTIMEOUTS,		/* TCP_USER_TIMEOUT is over: reset */
 	RSOCK_MIB_IOMAPS,		/* mappings offered to a peer */
 	RSOCK_MIB_UNMAPSPLAIN,		/* taken back from one that cannot confirm */
 	RSOCK_MIB_REVOKETIMEOUTS,	/* peer did not confirm: reset */

@@ -16,6 +16,48 @@ union rsock_addr {
 };
 
 /**
+ * struct rsock_opts - options of TCP and IP, 0 unless set; inherited by what is
+ *	accepted
+ * @keepidle: TCP_KEEPIDLE, seconds
+ * @keepintvl: TCP_KEEPINTVL, seconds
+ * @keepcnt: TCP_KEEPCNT
+ * @user_timeout: TCP_USER_TIMEOUT, ms
+ * @tos: IP_TOS, the service type of the path to an IPv4 address
+ * @tclass: IPV6_TCLASS, that to an IPv6 one
+ * @v6only: IPV6_V6ONLY
+ *
+ * The rest has no effect: it is about how TCP sends, or is not known to RDMA.
+ * Nothing is ever delayed that could be sent, which is what @nodelay is about.
+ */
+struct rsock_opts {
+	int keepidle;
+	int keepintvl;
+	int keepcnt;
+	int user_timeout;
+	int tos;
+	int tclass;
+	int v6only;
+
+	int nodelay;
+	int cork;
+	int quickack;
+	int maxseg;
+	int syncnt;
+	int linger2;
+	int defer_accept;
+	int window_clamp;
+	int notsent_lowat;
+	int thin;
+	int ttl;
+	int hops;
+	int mtu_discover;
+	int mtu_discover6;
+	int no_port;
+	int recverr;
+	int recverr6;
+};
+
+/**
  * struct rsock_sock - an AF_RSOCK socket
  * @inet: first member, so that a protocol of AF_INET could share it
  * @ep: its connection, or its bound or listening cm_id; a reference is held.
@@ -25,9 +67,7 @@ union rsock_addr {
  * @paddr: the peer's, likewise
  * @v6: an AF_INET6 address was given: IPv4 ones are shown as mapped
  * @bound: bind() was called
- * @v6only: IPV6_V6ONLY
- * @nodelay: TCP_NODELAY, which has no effect: nothing is ever delayed that
- *	could be sent
+ * @opts: lock_sock() to write
  * @cfg: sizes for the next connection, lock_sock()
  * @write_offset: RSOCK_WRITE_OFFSET, lock_sock()
  * @inline_size: RDMA_INLINE, kept for the program's sake
@@ -48,8 +88,7 @@ struct rsock_sock {
 	union rsock_addr paddr;
 	bool v6;
 	bool bound;
-	bool v6only;
-	bool nodelay;
+	struct rsock_opts opts;
 	struct rsock_ep_cfg cfg;
 	s64 write_offset;
 	int inline_size;
@@ -82,6 +121,8 @@ int rsock_setsockopt(struct socket *sock, int level, int optname,
 		     sockptr_t optval, unsigned int optlen);
 int rsock_getsockopt(struct socket *sock, int level, int optname,
 		     char __user *optval, int __user *optlen);
+
+void rsock_keepalive(struct sock *sk, int on);
 
 /* mmap.c */
 int rsock_mmap(struct file *file, struct socket *sock,

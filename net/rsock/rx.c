@@ -129,6 +129,7 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len)
 	if (fault)
 		return fault;
 	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, true);
+	ep->rx.bytes += len;
 	ep->ops->readable(ep);
 	return 0;
 }
@@ -285,6 +286,7 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		/* The peer has our REP or RTU, even if we do not know yet */
 		if (ep->state == RSOCK_EP_ACCEPT)
 			rsock_ep_opened(ep);
+		ep->rx.msgs++;
 		fault = rsock_rx_message(ep, wc);
 		if (fault) {
 			ep->rx.faulty = true;

@@ -8,16 +8,39 @@
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/slab.h>
+#include <net/inet_ecn.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include <linux/rsock.h>
 
+#include "info.h"
 #include "notes.h"
 #include "rsock.h"
+#include "watch.h"
 
 /* Widest queue that rsockets lets one ask for */
 #define RSOCK_QSIZE_MIN		16
 #define RSOCK_QSIZE_MAX		0xfffe
+
+/* Whom TCP_CONGESTION names: nobody but the receiver, and the device */
+#define RSOCK_CONGESTION	"rdma"
+
+static int put_bytes(char __user *optval, int __user *optlen, int len,
+		     const void *from, size_t size)
+{
+	len = min_t(size_t, len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, from, len))
+		return -EFAULT;
+	return 0;
+}
+
+enum {
+	OPT_BOOL	= BIT(0),	/* any value will do, and is 0 or 1 */
+	OPT_BEFORE	= BIT(1),	/* can be set only until it connects */
+	OPT_READ	= BIT(2),	/* can only be read */
+	OPT_NOT_0	= BIT(3),	/* 0 is EINVAL, though within the range */
+};
 
 /**
  * struct rsock_opt - one option that takes an int
@@ -25,18 +48,22 @@
  * @name: of setsockopt(2)
  * @min: smallest value; smaller ones are EINVAL
  * @max: largest value; larger ones are EINVAL
- * @before: can be set only until the socket connects, else EINVAL
- * @set: store a valid value; NULL if the option can only be read. Socket locked
+ * @flags: OPT_*
+ * @offset: where in struct rsock_opts it is, unless there is a function for it
+ * @set: store a valid value. Socket locked
  * @get: read it. Socket locked
+ * @changed: act on what was stored, if need be. Socket locked
  */
 struct rsock_opt {
 	int level;
 	int name;
 	int min;
 	int max;
-	bool before;
+	u16 flags;
+	u16 offset;
 	void (*set)(struct rsock_sock *rs, int val);
 	int (*get)(const struct rsock_sock *rs);
+	void (*changed)(struct rsock_sock *rs);
 };
 
 static void set_sqsize(struct rsock_sock *rs, int val)
@@ -79,41 +106,6 @@ static int get_iomapsize(const struct rsock_sock *rs)
 	return rs->cfg.iomap;
 }
 
-static void set_nodelay(struct rsock_sock *rs, int val)
-{
-	rs->nodelay = val;
-}
-
-static int get_nodelay(const struct rsock_sock *rs)
-{
-	return rs->nodelay;
-}
-
-/* The path's MTU, or what rsockets says when there is no path */
-static int get_maxseg(const struct rsock_sock *rs)
-{
-	const struct rsock_ep *ep = rs->ep;
-	int mtu = 2048;
-
-	if (!ep)
-		return mtu;
-	spin_lock_bh((spinlock_t *)&ep->lock);
-	if (ep->state == RSOCK_EP_OPEN && ep->id->route.path_rec)
-		mtu = ib_mtu_enum_to_int(ep->id->route.path_rec->mtu);
-	spin_unlock_bh((spinlock_t *)&ep->lock);
-	return mtu;
-}
-
-static void set_v6only(struct rsock_sock *rs, int val)
-{
-	rs->v6only = val;
-}
-
-static int get_v6only(const struct rsock_sock *rs)
-{
-	return rs->v6only;
-}
-
 static void set_zerocopy(struct rsock_sock *rs, int val)
 {
 	sock_valbool_flag(&rs->inet.sk, SOCK_ZEROCOPY, val);
@@ -129,23 +121,140 @@ static int get_notify(const struct rsock_sock *rs)
 	return rs->ep && READ_ONCE(rs->ep->notes);
 }
 
+/* That of the path: what the socket asked for has no effect */
+static int get_maxseg(const struct rsock_sock *rs)
+{
+	struct tcp_info info;
+
+	rsock_tcp_info((struct sock *)&rs->inet.sk, &info);
+	return info.tcpi_snd_mss;
+}
+
+static int get_keepidle(const struct rsock_sock *rs)
+{
+	return rsock_keepidle(rs);
+}
+
+static int get_keepintvl(const struct rsock_sock *rs)
+{
+	return rsock_keepintvl(rs);
+}
+
+static int get_keepcnt(const struct rsock_sock *rs)
+{
+	return rsock_keepcnt(rs);
+}
+
+static int get_syncnt(const struct rsock_sock *rs)
+{
+	return rs->opts.syncnt ?:
+	       READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_syn_retries);
+}
+
+static int get_ttl(const struct rsock_sock *rs)
+{
+	return rs->opts.ttl > 0 ? rs->opts.ttl :
+	       READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_ip_default_ttl);
+}
+
+static void set_quickack(struct rsock_sock *rs, int val)
+{
+	rs->opts.quickack = !val;	/* it is on unless set */
+}
+
+static int get_quickack(const struct rsock_sock *rs)
+{
+	return !rs->opts.quickack;
+}
+
+/* What is left of it is for congestion notification, which is the device's */
+static void set_tos(struct rsock_sock *rs, int val)
+{
+	rs->opts.tos = val & ~INET_ECN_MASK;
+}
+
+static int get_tos(const struct rsock_sock *rs)
+{
+	return rs->opts.tos;
+}
+
+static void set_tclass(struct rsock_sock *rs, int val)
+{
+	rs->opts.tclass = val < 0 ? 0 : val & ~INET_ECN_MASK;
+}
+
+static int get_tclass(const struct rsock_sock *rs)
+{
+	return rs->opts.tclass;
+}
+
+static void watch_changed(struct rsock_sock *rs)
+{
+	struct rsock_ep *ep = rs->ep;
+
+	if (!ep)
+		return;
+	spin_lock_bh(&ep->lock);
+	rsock_watch(ep);
+	spin_unlock_bh(&ep->lock);
+}
+
+#define OPT(field)	.offset = offsetof(struct rsock_opts, field)
+
 static const struct rsock_opt rsock_opts[] = {
-	{ SOL_RSOCK, RDMA_SQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, true,
-	  set_sqsize, get_sqsize },
-	{ SOL_RSOCK, RDMA_RQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, true,
-	  set_rqsize, get_rqsize },
-	{ SOL_RSOCK, RDMA_INLINE, 0, RSOCK_QSIZE_MAX, true,
-	  set_inline, get_inline },
-	{ SOL_RSOCK, RDMA_IOMAPSIZE, 0, RSOCK_IOMAP_MAX, true,
-	  set_iomapsize, get_iomapsize },
-	{ SOL_RSOCK, RSOCK_RECV_NOTIFY, 1, 1, false, NULL, get_notify },
-	{ SOL_RSOCK, RSOCK_ZEROCOPY, 0, 1, false, set_zerocopy, get_zerocopy },
-	{ SOL_SOCKET, SO_ZEROCOPY, 0, 1, false, set_zerocopy, get_zerocopy },
-	{ IPPROTO_TCP, TCP_NODELAY, INT_MIN, INT_MAX, false,
-	  set_nodelay, get_nodelay },
-	{ IPPROTO_TCP, TCP_MAXSEG, 0, 0, false, NULL, get_maxseg },
-	{ IPPROTO_IPV6, IPV6_V6ONLY, INT_MIN, INT_MAX, true,
-	  set_v6only, get_v6only },
+	{ SOL_RSOCK, RDMA_SQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, OPT_BEFORE,
+	  .set = set_sqsize, .get = get_sqsize },
+	{ SOL_RSOCK, RDMA_RQSIZE, RSOCK_QSIZE_MIN, RSOCK_QSIZE_MAX, OPT_BEFORE,
+	  .set = set_rqsize, .get = get_rqsize },
+	{ SOL_RSOCK, RDMA_INLINE, 0, RSOCK_QSIZE_MAX, OPT_BEFORE,
+	  .set = set_inline, .get = get_inline },
+	{ SOL_RSOCK, RDMA_IOMAPSIZE, 0, RSOCK_IOMAP_MAX, OPT_BEFORE,
+	  .set = set_iomapsize, .get = get_iomapsize },
+	{ SOL_RSOCK, RSOCK_RECV_NOTIFY, 1, 1, OPT_READ, .get = get_notify },
+	{ SOL_RSOCK, RSOCK_ZEROCOPY, 0, 1, 0,
+	  .set = set_zerocopy, .get = get_zerocopy },
+	{ SOL_SOCKET, SO_ZEROCOPY, 0, 1, 0,
+	  .set = set_zerocopy, .get = get_zerocopy },
+
+	{ IPPROTO_TCP, TCP_KEEPIDLE, 1, 32767, 0, OPT(keepidle),
+	  .get = get_keepidle, .changed = watch_changed },
+	{ IPPROTO_TCP, TCP_KEEPINTVL, 1, 32767, 0, OPT(keepintvl),
+	  .get = get_keepintvl, .changed = watch_changed },
+	{ IPPROTO_TCP, TCP_KEEPCNT, 1, 127, 0, OPT(keepcnt),
+	  .get = get_keepcnt, .changed = watch_changed },
+	{ IPPROTO_TCP, TCP_USER_TIMEOUT, 0, INT_MAX, 0, OPT(user_timeout),
+	  .changed = watch_changed },
+	{ IPPROTO_TCP, TCP_NODELAY, 0, 0, OPT_BOOL, OPT(nodelay) },
+	{ IPPROTO_TCP, TCP_CORK, 0, 0, OPT_BOOL, OPT(cork) },
+	{ IPPROTO_TCP, TCP_QUICKACK, 0, 0, OPT_BOOL,
+	  .set = set_quickack, .get = get_quickack },
+	{ IPPROTO_TCP, TCP_MAXSEG, 88, 32767, 0, OPT(maxseg),
+	  .get = get_maxseg },
+	{ IPPROTO_TCP, TCP_SYNCNT, 1, 127, 0, OPT(syncnt), .get = get_syncnt },
+	{ IPPROTO_TCP, TCP_LINGER2, INT_MIN, INT_MAX, 0, OPT(linger2) },
+	{ IPPROTO_TCP, TCP_DEFER_ACCEPT, INT_MIN, INT_MAX, 0,
+	  OPT(defer_accept) },
+	{ IPPROTO_TCP, TCP_WINDOW_CLAMP, INT_MIN, INT_MAX, 0,
+	  OPT(window_clamp) },
+	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, INT_MIN, INT_MAX, 0,
+	  OPT(notsent_lowat) },
+	{ IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 0, 1, 0, OPT(thin) },
+
+	{ IPPROTO_IP, IP_TOS, INT_MIN, INT_MAX, 0,
+	  .set = set_tos, .get = get_tos },
+	{ IPPROTO_IP, IP_TTL, -1, 255, OPT_NOT_0, OPT(ttl), .get = get_ttl },
+	{ IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT, 0,
+	  OPT(mtu_discover) },
+	{ IPPROTO_IP, IP_RECVERR, 0, 0, OPT_BOOL, OPT(recverr) },
+	{ IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 0, 0, OPT_BOOL, OPT(no_port) },
+	{ IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, OPT_BOOL | OPT_BEFORE,
+	  OPT(v6only) },
+	{ IPPROTO_IPV6, IPV6_TCLASS, -1, 255, 0,
+	  .set = set_tclass, .get = get_tclass },
+	{ IPPROTO_IPV6, IPV6_UNICAST_HOPS, -1, 255, 0, OPT(hops) },
+	{ IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT,
+	  IPV6_PMTUDISC_OMIT, 0, OPT(mtu_discover6) },
+	{ IPPROTO_IPV6, IPV6_RECVERR, 0, 0, OPT_BOOL, OPT(recverr6) },
 };
 
 static const struct rsock_opt *rsock_opt_find(int level, int name)
@@ -156,6 +265,115 @@ static const struct rsock_opt *rsock_opt_find(int level, int name)
 		if (rsock_opts[i].level == level && rsock_opts[i].name == name)
 			return &rsock_opts[i];
 	return NULL;
+}
+
+static int copy_int(int *val, sockptr_t optval, unsigned int optlen)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	return copy_from_sockptr(val, optval, sizeof(*val)) ? -EFAULT : 0;
+}
+
+/* Options of IP may be a byte, or nothing, which means 0 */
+static int copy_ip_int(int *val, sockptr_t optval, unsigned int optlen)
+{
+	u8 byte = 0;
+
+	if (optlen >= sizeof(*val))
+		return copy_int(val, optval, optlen);
+	if (optlen && copy_from_sockptr(&byte, optval, sizeof(byte)))
+		return -EFAULT;
+	*val = byte;
+	return 0;
+}
+
+static bool opt_is_late(const struct rsock_opt *opt, const struct sock *sk)
+{
+	return (opt->flags & OPT_BEFORE) && sk->sk_state != TCP_CLOSE &&
+	       sk->sk_state != TCP_LISTEN;
+}
+
+static int set_opt(struct sock *sk, const struct rsock_opt *opt,
+		   sockptr_t optval, unsigned int optlen)
+{
+	struct rsock_sock *rs = rsock_sk(sk);
+	int val, err;
+
+	if (opt->level == IPPROTO_IP)
+		err = copy_ip_int(&val, optval, optlen);
+	else
+		err = copy_int(&val, optval, optlen);
+	if (err)
+		return err;
+	if (opt->flags & OPT_BOOL)
+		val = !!val;
+	else if (val < opt->min || val > opt->max ||
+		 (!val && (opt->flags & OPT_NOT_0)))
+		return -EINVAL;
+	lock_sock(sk);
+	if (opt_is_late(opt, sk))
+		err = -EINVAL;
+	else if (opt->set)
+		opt->set(rs, val);
+	else
+		WRITE_ONCE(*(int *)((void *)&rs->opts + opt->offset), val);
+	if (!err && opt->changed)
+		opt->changed(rs);
+	release_sock(sk);
+	return err;
+}
+
+static int get_opt(struct sock *sk, const struct rsock_opt *opt,
+		   char __user *optval, int __user *optlen, int len)
+{
+	const struct rsock_sock *rs = rsock_sk(sk);
+	int val;
+	u8 byte;
+
+	lock_sock(sk);
+	if (opt->get)
+		val = opt->get(rs);
+	else
+		val = *(int *)((void *)&rs->opts + opt->offset);
+	release_sock(sk);
+	if (opt->level == IPPROTO_IP && len > 0 && len < sizeof(val) &&
+	    val >= 0 && val <= U8_MAX) {
+		byte = val;
+		return put_bytes(optval, optlen, len, &byte, sizeof(byte));
+	}
+	return put_bytes(optval, optlen, len, &val, sizeof(val));
+}
+
+/* TCP: options that are no int */
+
+static int set_congestion(sockptr_t optval, unsigned int optlen)
+{
+	char name[TCP_CA_NAME_MAX] = {};
+
+	if (!optlen)
+		return -EINVAL;
+	optlen = min_t(unsigned int, optlen, sizeof(name) - 1);
+	if (copy_from_sockptr(name, optval, optlen))
+		return -EFAULT;
+	return strcmp(name, RSOCK_CONGESTION) ? -ENOENT : 0;
+}
+
+static int get_congestion(char __user *optval, int __user *optlen, int len)
+{
+	static const char name[TCP_CA_NAME_MAX] = RSOCK_CONGESTION;
+
+	return put_bytes(optval, optlen, len, name, sizeof(name));
+}
+
+static int get_info(struct sock *sk, char __user *optval, int __user *optlen,
+		    int len)
+{
+	struct tcp_info info;
+
+	lock_sock(sk);
+	rsock_tcp_info(sk, &info);
+	release_sock(sk);
+	return put_bytes(optval, optlen, len, &info, sizeof(info));
 }
 
 /* Direct placement: options that take more than an int */
@@ -179,13 +397,6 @@ static int set_iomap(struct sock *sk, int optname, sockptr_t optval,
 				       rsock_iomap_del(ep, &m);
 	rsock_ep_put(ep);
 	return err;
-}
-
-static int copy_int(int *val, sockptr_t optval, unsigned int optlen)
-{
-	if (optlen < sizeof(*val))
-		return -EINVAL;
-	return copy_from_sockptr(val, optval, sizeof(*val)) ? -EFAULT : 0;
 }
 
 static int set_notify(struct sock *sk, sockptr_t optval, unsigned int optlen)
@@ -228,10 +439,7 @@ static int get_write_offset(struct sock *sk, char __user *optval,
 {
 	s64 offset = READ_ONCE(rsock_sk(sk)->write_offset);
 
-	len = min_t(int, len, sizeof(offset));
-	if (put_user(len, optlen) || copy_to_user(optval, &offset, len))
-		return -EFAULT;
-	return 0;
+	return put_bytes(optval, optlen, len, &offset, sizeof(offset));
 }
 
 static int get_iomap(struct sock *sk, char __user *optval, int __user *optlen,
@@ -263,41 +471,48 @@ static int get_iomap(struct sock *sk, char __user *optval, int __user *optlen,
 	return err;
 }
 
+/* SO_KEEPALIVE was set or cleared: called by the core, socket locked */
+void rsock_keepalive(struct sock *sk, int on)
+{
+	sock_valbool_flag(sk, SOCK_KEEPOPEN, on);
+	watch_changed(rsock_sk(sk));
+}
+
+static int set_own(struct sock *sk, int optname, sockptr_t optval,
+		   unsigned int optlen)
+{
+	switch (optname) {
+	case RSOCK_IOMAP:
+	case RSOCK_IOUNMAP:
+		return set_iomap(sk, optname, optval, optlen);
+	case RSOCK_WRITE_OFFSET:
+		return set_write_offset(sk, optval, optlen);
+	case RSOCK_RECV_NOTIFY:
+		return set_notify(sk, optval, optlen);
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
 int rsock_setsockopt(struct socket *sock, int level, int optname,
 		     sockptr_t optval, unsigned int optlen)
 {
 	const struct rsock_opt *opt = rsock_opt_find(level, optname);
 	struct sock *sk = sock->sk;
-	int val, err;
 
-	if (level == SOL_SOCKET && !opt)
+	if (opt && !(opt->flags & OPT_READ))
+		return set_opt(sk, opt, optval, optlen);
+	switch (level) {
+	case SOL_SOCKET:
 		return sock_setsockopt(sock, level, optname, optval, optlen);
-	if (level == SOL_RSOCK) {
-		switch (optname) {
-		case RSOCK_IOMAP:
-		case RSOCK_IOUNMAP:
-			return set_iomap(sk, optname, optval, optlen);
-		case RSOCK_WRITE_OFFSET:
-			return set_write_offset(sk, optval, optlen);
-		case RSOCK_RECV_NOTIFY:
-			return set_notify(sk, optval, optlen);
-		}
+	case SOL_RSOCK:
+		return set_own(sk, optname, optval, optlen);
+	case IPPROTO_TCP:
+		if (optname == TCP_CONGESTION)
+			return set_congestion(optval, optlen);
+		break;
 	}
-	if (!opt || !opt->set)
-		return -ENOPROTOOPT;
-	err = copy_int(&val, optval, optlen);
-	if (err)
-		return err;
-	if (val < opt->min || val > opt->max)
-		return -EINVAL;
-	lock_sock(sk);
-	if (opt->before && sk->sk_state != TCP_CLOSE &&
-	    sk->sk_state != TCP_LISTEN)
-		err = -EINVAL;
-	else
-		opt->set(rsock_sk(sk), val);
-	release_sock(sk);
-	return err;
+	return -ENOPROTOOPT;
 }
 
 int rsock_getsockopt(struct socket *sock, int level, int optname,
@@ -305,23 +520,21 @@ int rsock_getsockopt(struct socket *sock, int level, int optname,
 {
 	const struct rsock_opt *opt = rsock_opt_find(level, optname);
 	struct sock *sk = sock->sk;
-	int len, val;
+	int len;
 
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
+	if (opt)
+		return get_opt(sk, opt, optval, optlen, len);
 	if (level == SOL_RSOCK && optname == RSOCK_IOMAP)
 		return get_iomap(sk, optval, optlen, len);
 	if (level == SOL_RSOCK && optname == RSOCK_WRITE_OFFSET)
 		return get_write_offset(sk, optval, optlen, len);
-	if (!opt)
-		return -ENOPROTOOPT;
-	lock_sock(sk);
-	val = opt->get(rsock_sk(sk));
-	release_sock(sk);
-	len = min_t(int, len, sizeof(val));
-	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
-		return -EFAULT;
-	return 0;
+	if (level == IPPROTO_TCP && optname == TCP_INFO)
+		return get_info(sk, optval, optlen, len);
+	if (level == IPPROTO_TCP && optname == TCP_CONGESTION)
+		return get_congestion(optval, optlen, len);
+	return -ENOPROTOOPT;
 }

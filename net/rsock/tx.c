@@ -122,6 +122,7 @@ static void rsock_txmsg_retire(struct rsock_ep *ep, struct rsock_txmsg *m,
 {
 	rsock_txmsg_unmap(ep, m);
 	ep->tx.queued -= m->len;
+	ep->tx.bytes_acked += m->posted;
 	ep->tx.charged -= m->charge;
 	ep->tx.inplace -= !!m->uarg;
 	list_move_tail(&m->node, done);
@@ -271,6 +272,7 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
 	rsock_tx_wr(ep, m, len, to, &wr);
 	m->posted += len;
+	ep->tx.bytes_sent += len;
 	/* A message is freed as a whole, when its last byte has arrived */
 	frees = m->posted == m->len ? m->charge : 0;
 	rsock_sq_post(ep, &wr.wr, frees,
@@ -351,19 +353,32 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 		rsock_tx_post_fin(ep);
 }
 
-/*
- * Most completions are not asked for. If none is on its way, and yet bytes
- * count as unsent, ask with an empty write for one that stands for all.
+/**
+ * rsock_tx_probe() - write nothing, and have it acknowledged
+ * @ep: endpoint in any state, ep->lock held; nothing is done unless it is OPEN
+ *
+ * If something is on its way already that will be, that is good enough.
  */
-static void rsock_tx_flush(struct rsock_ep *ep)
+void rsock_tx_probe(struct rsock_ep *ep)
 {
 	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
 
-	if (ep->state != RSOCK_EP_OPEN || !ep->tx.queued || !ep->sq.unsig ||
-	    ep->sq.nr_marks || !rsock_sq_has_ctrl(&ep->sq))
+	lockdep_assert_held(&ep->lock);
+	if (ep->state != RSOCK_EP_OPEN || ep->sq.nr_marks ||
+	    !rsock_sq_has_ctrl(&ep->sq))
 		return;
 	ep->sq.ctrl_posted++;
 	rsock_sq_post(ep, &wr.wr, 0, true);
+}
+
+/*
+ * Most completions are not asked for. If none is on its way, and yet bytes
+ * count as unsent, ask for one that stands for all.
+ */
+static void rsock_tx_flush(struct rsock_ep *ep)
+{
+	if (ep->tx.queued && ep->sq.unsig)
+		rsock_tx_probe(ep);
 }
 
 /* Does somebody wait for room to send, or for pages to be free? */

@@ -65,6 +65,7 @@ size_t rsock_tx_cancel(struct rsock_ep *ep, const struct ubuf_info *uarg);
 void rsock_tx_fin(struct rsock_ep *ep, enum rsock_fin fin);
 void rsock_tx_drop(struct rsock_ep *ep);
 void rsock_tx_kick(struct rsock_ep *ep);
+void rsock_tx_probe(struct rsock_ep *ep);
 u32 rsock_tx_queued(struct rsock_ep *ep);
 int rsock_tx_init(void);
 void rsock_tx_exit(void);

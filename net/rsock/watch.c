@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Watching a connection that makes no progress: SO_KEEPALIVE with TCP_KEEPIDLE,
+ * TCP_KEEPINTVL and TCP_KEEPCNT, and TCP_USER_TIMEOUT.
+ *
+ * The transport repeats what is not acknowledged and gives up by itself, but
+ * notices nothing as long as nothing is sent, and knows nothing of a peer whose
+ * program does not read. So an idle connection is probed by a write of no
+ * bytes, and what is queued is looked at from time to time.
+ */
+
+#include "watch.h"
+
+#include <net/sock.h>
+
+#include "pernet.h"
+#include "rsock.h"
+#include "tx.h"
+
+/* Look at what is queued so many times in a user timeout */
+#define RSOCK_WATCH_LOOKS	4
+
+static unsigned int rsock_or(int val, unsigned int otherwise)
+{
+	return val > 0 ? val : otherwise;
+}
+
+/* tcp(7) has one set of defaults for all that is stream */
+unsigned int rsock_keepidle(const struct rsock_sock *rs)
+{
+	return rsock_or(READ_ONCE(rs->opts.keepidle),
+			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_time) / HZ);
+}
+
+unsigned int rsock_keepintvl(const struct rsock_sock *rs)
+{
+	return rsock_or(READ_ONCE(rs->opts.keepintvl),
+			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_intvl) / HZ);
+}
+
+unsigned int rsock_keepcnt(const struct rsock_sock *rs)
+{
+	return rsock_or(READ_ONCE(rs->opts.keepcnt),
+			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_probes));
+}
+
+static unsigned long rsock_user_timeout(const struct rsock_sock *rs)
+{
+	return msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
+}
+
+/* Has the peer been silent for too long? If not, look again after *next. */
+static bool rsock_watch_idle(struct rsock_ep *ep, unsigned long *next)
+{
+	const struct rsock_sock *rs = rsock_sk(ep->sk);
+	unsigned long limit = rsock_user_timeout(rs), quiet;
+	unsigned long idle = rsock_keepidle(rs) * (unsigned long)HZ;
+	struct rsock_watch *w = &ep->watch;
+	u32 heard = ep->sq.done + ep->rx.msgs;
+
+	if (w->heard != heard) {
+		w->heard = heard;
+		w->heard_at = jiffies;
+		w->probes = 0;
+	}
+	quiet = jiffies - w->heard_at;
+	if (quiet < idle) {
+		*next = min(*next, idle - quiet);
+		return false;
+	}
+	if (w->probes && (limit ? quiet >= limit :
+				  w->probes >= rsock_keepcnt(rs)))
+		return true;
+	w->probes++;
+	rsock_tx_probe(ep);
+	*next = min(*next, rsock_keepintvl(rs) * (unsigned long)HZ);
+	return false;
+}
+
+/* Has what is queued not moved for too long? */
+static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long *next)
+{
+	unsigned long limit = rsock_user_timeout(rsock_sk(ep->sk));
+	u64 moved = ep->tx.bytes_sent + ep->tx.bytes_acked;
+	struct rsock_watch *w = &ep->watch;
+
+	*next = min(*next, max(limit / RSOCK_WATCH_LOOKS, 1UL));
+	if (!ep->tx.queued) {
+		w->stuck = false;
+		return false;
+	}
+	if (!w->stuck || w->moved != moved) {
+		w->stuck = true;
+		w->moved = moved;
+		w->moved_at = jiffies;
+		/* Not to be taken as stuck for want of a completion */
+		rsock_tx_probe(ep);
+		return false;
+	}
+	return jiffies - w->moved_at >= limit;
+}
+
+/* Look, and say when to look again: 0 for never */
+static unsigned long rsock_watch_look(struct rsock_ep *ep)
+{
+	const struct rsock_sock *rs = rsock_sk(ep->sk);
+	unsigned long next = MAX_JIFFY_OFFSET;
+
+	lockdep_assert_held(&ep->lock);
+	if (ep->state != RSOCK_EP_OPEN || rs->ep != ep)
+		return 0;
+	if (READ_ONCE(rs->opts.user_timeout) && rsock_watch_stuck(ep, &next)) {
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
+		rsock_ep_kill_locked(ep, ETIMEDOUT);
+	} else if (sock_flag(ep->sk, SOCK_KEEPOPEN) &&
+		   rsock_watch_idle(ep, &next)) {
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_KEEPTIMEOUTS);
+		rsock_ep_kill_locked(ep, ETIMEDOUT);
+	}
+	return next == MAX_JIFFY_OFFSET ? 0 : next;
+}
+
+/**
+ * rsock_watch() - begin to watch, or do so anew since an option changed
+ * @ep: endpoint in any state, ep->lock held
+ */
+void rsock_watch(struct rsock_ep *ep)
+{
+	unsigned long next = rsock_watch_look(ep);
+
+	/* In other states the teardown may have cancelled it already */
+	if (!next || ep->state != RSOCK_EP_OPEN)
+		return;
+	rsock_ep_get(ep);
+	if (mod_delayed_work(rsock_wq, &ep->watch.work, next))
+		rsock_ep_put(ep);
+}
+
+static void rsock_watch_work(struct work_struct *work)
+{
+	struct rsock_ep *ep = container_of(to_delayed_work(work),
+					   struct rsock_ep, watch.work);
+
+	spin_lock_bh(&ep->lock);
+	rsock_watch(ep);
+	spin_unlock_bh(&ep->lock);
+	rsock_ep_put(ep);
+}
+
+void rsock_watch_init(struct rsock_ep *ep)
+{
+	ep->watch.heard_at = jiffies;
+	INIT_DELAYED_WORK(&ep->watch.work, rsock_watch_work);
+}
+
+/**
+ * rsock_watch_end() - watch no more
+ * @ep: endpoint that is not OPEN, and will not be
+ */
+void rsock_watch_end(struct rsock_ep *ep)
+{
+	if (cancel_delayed_work(&ep->watch.work))
+		rsock_ep_put(ep);
+}
