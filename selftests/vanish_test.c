@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer that is not there any more, or does not read: SO_KEEPALIVE and
+ * TCP_USER_TIMEOUT. RSOCK_CUT is the command that cuts the wire, RSOCK_MEND the
+ * one that mends it.
+ */
+#include <linux/tcp.h>
+#include <stdlib.h>
+
+#include "util.h"
+
+static void wire(const char *command)
+{
+	const char *line = getenv(command);
+
+	CHECK(line, "%s is not set", command);
+	MUST_BE(system(line), 0);
+}
+
+static void keep(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
+static struct tcp_info info_of(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
+	return info;
+}
+
+/* The end by a timeout, which is counted as what it was */
+static void expect_timeout(int fd, const char *counter, unsigned long before)
+{
+	char byte;
+
+	wait_events(fd, POLLERR);
+	MUST_BE(get_int(fd, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
+	MUST_BE(recv(fd, &byte, 1, 0), 0);
+	MUST_FAIL(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE);
+	if (!is_tcp())
+		MUST_BE(stat_now(counter), before + 1);
+}
+
+static unsigned long count(const char *counter)
+{
+	return is_tcp() ? 0 : stat_now(counter);
+}
+
+struct probes {
+	int fd;
+	unsigned int segs;
+};
+
+static bool three_probes(void *arg)
+{
+	const struct probes *p = arg;
+
+	return info_of(p->fd).tcpi_segs_out >= p->segs + 3;
+}
+
+/* Nobody sends, and both are there: probed, and let be */
+START_TEST(idle)
+{
+	struct pair p = open_pair(IPV4);
+	struct probes probes = { .fd = p.c };
+
+	keep(p.c);
+	probes.segs = info_of(p.c).tcpi_segs_out;
+	CHECK(eventually(three_probes, &probes), "no probes");
+	expect_nothing(p.s);
+	expect_alive(p.c, p.s);
+	close_pair(&p);
+}
+END_TEST
+
+/* 0: asked for before the connection, 1: after, 2: by what it was accepted from */
+START_TEST(keepalive)
+{
+	unsigned long before = count("KeepTimeouts");
+	struct addr where;
+	int listener = open_listener(IPV4, 1, &where), c, s;
+
+	c = open_socket(IPV4, 0);
+	if (_i == 0)
+		keep(c);
+	if (_i == 2)
+		keep(listener);
+	MUST(connect(c, &where.sa, where.len));
+	s = accept_one(listener);
+	expect_alive(c, s);
+	wire("RSOCK_CUT");
+	if (_i == 1)
+		keep(c);
+	expect_timeout(_i == 2 ? s : c, "KeepTimeouts", before);
+	wire("RSOCK_MEND");
+	close(c);
+	close(s);
+	close(listener);
+}
+END_TEST
+
+START_TEST(unacknowledged)
+{
+	unsigned long before = count("UserTimeouts");
+	struct pair p = open_pair(IPV4);
+
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 500);
+	expect_alive(p.c, p.s);
+	wire("RSOCK_CUT");
+	send_all(p.c, "x", 1);
+	expect_timeout(p.c, "UserTimeouts", before);
+	wire("RSOCK_MEND");
+	close_pair(&p);
+}
+END_TEST
+
+/* The peer is there, but its program does not read */
+START_TEST(unread)
+{
+	unsigned long before = count("UserTimeouts");
+	struct pair p = open_small_pair(IPV4, 8 * KB), idle = open_pair(IPV4);
+	struct stream out = { .fd = p.c, .seed = 1 };
+
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000);
+	set_int(idle.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 100);
+	send_until_full(&out);
+	expect_timeout(p.c, "UserTimeouts", before);
+	/* Where nothing waits there is no timeout */
+	expect_alive(idle.c, idle.s);
+	close_pair(&idle);
+	close_pair(&p);
+}
+END_TEST
+
+/* Slower than the timeout, but not without progress */
+START_TEST(slow_reader)
+{
+	struct pair p = open_small_pair(IPV4, 8 * KB);
+	struct stream out = { .fd = p.c, .seed = 1 }, in = { .fd = p.s, .seed = 1 };
+	long long begin = now_ms();
+
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
+	set_nonblock(p.c, true);
+	while (now_ms() < begin + 6000) {
+		char buf[1000];
+		ssize_t n;
+
+		pattern_fill(buf, sizeof(buf), out.seed, out.pos);
+		n = send(p.c, buf, sizeof(buf), MSG_NOSIGNAL);
+		if (n > 0)
+			out.pos += n;
+		else
+			MUST_BE(errno, EAGAIN);
+		recv_stream(&in, 100, 100);
+		sleep_ms(5);
+	}
+	MUST_BE(get_int(p.c, SOL_SOCKET, SO_ERROR), 0);
+	MUST(shutdown(p.c, SHUT_WR));
+	recv_to_end(&in, 1000);
+	MUST_BE(in.pos, out.pos);
+	close_pair(&p);
+}
+END_TEST
+
+START_TEST(taken_back)
+{
+	struct pair p = open_pair(IPV4);
+
+	keep(p.c);
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 500);
+	set_int(p.c, SOL_SOCKET, SO_KEEPALIVE, 0);
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
+	wire("RSOCK_CUT");
+	sleep_ms(4000);
+	MUST_BE(get_int(p.c, SOL_SOCKET, SO_ERROR), 0);
+	wire("RSOCK_MEND");
+	expect_alive(p.c, p.s);
+	close_pair(&p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("vanish");
+	TCase *tc;
+
+	tc = add_case(suite, "vanish", 60);
+	tcase_add_test(tc, idle);
+	tcase_add_loop_test(tc, keepalive, 0, 3);
+	tcase_add_test(tc, unacknowledged);
+	tcase_add_test(tc, unread);
+	tcase_add_test(tc, slow_reader);
+	tcase_add_test(tc, taken_back);
+	return run_suite(suite);
+}
