@@ -993,6 +993,26 @@ static int rsock_shutdown(struct socket *sock, int how)
 	return err;
 }
 
+/*
+ * TCP_NOTSENT_LOWAT: is there room as far as that is concerned? @wake: enough of
+ * it for a sleeper. Context: any.
+ */
+static bool rsock_memory_free(const struct sock *sk, int wake)
+{
+	const struct rsock_sock *rs = rsock_sk(sk);
+	u32 lowat = READ_ONCE(rs->opts.notsent_lowat), unsent = 0;
+	struct rsock_ep *ep;
+
+	if (!lowat)
+		return true;
+	rcu_read_lock();
+	ep = READ_ONCE(rs->ep);
+	if (ep)
+		unsent = rsock_tx_unsent(ep);
+	rcu_read_unlock();
+	return ((u64)unsent << wake) < lowat;
+}
+
 /* The family */
 
 struct proto rsock_proto = {
@@ -1002,6 +1022,7 @@ struct proto rsock_proto = {
 	.disconnect	= rsock_disconnect,
 	.accept		= rsock_accept,
 	.keepalive	= rsock_keepalive,
+	.stream_memory_free = rsock_memory_free,
 	.obj_size	= sizeof(struct rsock_sock),
 };
 

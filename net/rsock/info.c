@@ -9,6 +9,7 @@
 #include <uapi/linux/tcp.h>
 
 #include "rsock.h"
+#include "tx.h"
 
 /* What rsockets says when there is no path */
 #define RSOCK_NO_PATH_MTU	2048
@@ -28,7 +29,6 @@ u32 rsock_path_mtu(const struct rsock_ep *ep)
 static void rsock_ep_info(const struct rsock_ep *ep, struct tcp_info *info)
 {
 	const struct rsock_tx *tx = &ep->tx;
-	u64 unacked = tx->bytes_sent - tx->bytes_acked;
 
 	lockdep_assert_held(&ep->lock);
 	info->tcpi_unacked = ep->sq.posted - ep->sq.done;
@@ -36,7 +36,7 @@ static void rsock_ep_info(const struct rsock_ep *ep, struct tcp_info *info)
 	info->tcpi_snd_wnd = rsock_txwin_room(&tx->win);
 	info->tcpi_rcv_space = ep->rx.win.size;
 	info->tcpi_rcv_ssthresh = ep->rx.win.granted;
-	info->tcpi_notsent_bytes = tx->queued - min_t(u64, unacked, tx->queued);
+	info->tcpi_notsent_bytes = rsock_tx_unsent(ep);
 	info->tcpi_bytes_sent = tx->bytes_sent;
 	info->tcpi_bytes_acked = tx->bytes_acked;
 	info->tcpi_bytes_received = ep->rx.bytes;

@@ -25,9 +25,10 @@ union rsock_addr {
  * @tos: IP_TOS, the service type of the path to an IPv4 address
  * @tclass: IPV6_TCLASS, that to an IPv6 one
  * @v6only: IPV6_V6ONLY
+ * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes
  *
- * The rest has no effect: it is about how TCP sends, or is not known to RDMA.
- * Nothing is ever delayed that could be sent, which is what @nodelay is about.
+ * The rest are hints which have no effect: nothing is ever delayed that could be
+ * sent, a connection is there before its first byte, and a port from bind() on.
  */
 struct rsock_opts {
 	int keepidle;
@@ -37,24 +38,13 @@ struct rsock_opts {
 	int tos;
 	int tclass;
 	int v6only;
+	int notsent_lowat;
 
 	int nodelay;
 	int cork;
 	int quickack;
-	int maxseg;
-	int syncnt;
-	int linger2;
 	int defer_accept;
-	int window_clamp;
-	int notsent_lowat;
-	int thin;
-	int ttl;
-	int hops;
-	int mtu_discover;
-	int mtu_discover6;
 	int no_port;
-	int recverr;
-	int recverr6;
 };
 
 /**

@@ -39,7 +39,6 @@ enum {
 	OPT_BOOL	= BIT(0),	/* any value will do, and is 0 or 1 */
 	OPT_BEFORE	= BIT(1),	/* can be set only until it connects */
 	OPT_READ	= BIT(2),	/* can only be read */
-	OPT_NOT_0	= BIT(3),	/* 0 is EINVAL, though within the range */
 };
 
 /**
@@ -121,7 +120,7 @@ static int get_notify(const struct rsock_sock *rs)
 	return rs->ep && READ_ONCE(rs->ep->notes);
 }
 
-/* That of the path: what the socket asked for has no effect */
+/* The path's MTU */
 static int get_maxseg(const struct rsock_sock *rs)
 {
 	struct tcp_info info;
@@ -143,18 +142,6 @@ static int get_keepintvl(const struct rsock_sock *rs)
 static int get_keepcnt(const struct rsock_sock *rs)
 {
 	return rsock_keepcnt(rs);
-}
-
-static int get_syncnt(const struct rsock_sock *rs)
-{
-	return rs->opts.syncnt ?:
-	       READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_syn_retries);
-}
-
-static int get_ttl(const struct rsock_sock *rs)
-{
-	return rs->opts.ttl > 0 ? rs->opts.ttl :
-	       READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_ip_default_ttl);
 }
 
 static void set_quickack(struct rsock_sock *rs, int val)
@@ -228,33 +215,19 @@ static const struct rsock_opt rsock_opts[] = {
 	{ IPPROTO_TCP, TCP_CORK, 0, 0, OPT_BOOL, OPT(cork) },
 	{ IPPROTO_TCP, TCP_QUICKACK, 0, 0, OPT_BOOL,
 	  .set = set_quickack, .get = get_quickack },
-	{ IPPROTO_TCP, TCP_MAXSEG, 88, 32767, 0, OPT(maxseg),
-	  .get = get_maxseg },
-	{ IPPROTO_TCP, TCP_SYNCNT, 1, 127, 0, OPT(syncnt), .get = get_syncnt },
-	{ IPPROTO_TCP, TCP_LINGER2, INT_MIN, INT_MAX, 0, OPT(linger2) },
+	{ IPPROTO_TCP, TCP_MAXSEG, 0, 0, OPT_READ, .get = get_maxseg },
 	{ IPPROTO_TCP, TCP_DEFER_ACCEPT, INT_MIN, INT_MAX, 0,
 	  OPT(defer_accept) },
-	{ IPPROTO_TCP, TCP_WINDOW_CLAMP, INT_MIN, INT_MAX, 0,
-	  OPT(window_clamp) },
 	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, INT_MIN, INT_MAX, 0,
 	  OPT(notsent_lowat) },
-	{ IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 0, 1, 0, OPT(thin) },
 
 	{ IPPROTO_IP, IP_TOS, INT_MIN, INT_MAX, 0,
 	  .set = set_tos, .get = get_tos },
-	{ IPPROTO_IP, IP_TTL, -1, 255, OPT_NOT_0, OPT(ttl), .get = get_ttl },
-	{ IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT, 0,
-	  OPT(mtu_discover) },
-	{ IPPROTO_IP, IP_RECVERR, 0, 0, OPT_BOOL, OPT(recverr) },
 	{ IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 0, 0, OPT_BOOL, OPT(no_port) },
 	{ IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, OPT_BOOL | OPT_BEFORE,
 	  OPT(v6only) },
 	{ IPPROTO_IPV6, IPV6_TCLASS, -1, 255, 0,
 	  .set = set_tclass, .get = get_tclass },
-	{ IPPROTO_IPV6, IPV6_UNICAST_HOPS, -1, 255, 0, OPT(hops) },
-	{ IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT,
-	  IPV6_PMTUDISC_OMIT, 0, OPT(mtu_discover6) },
-	{ IPPROTO_IPV6, IPV6_RECVERR, 0, 0, OPT_BOOL, OPT(recverr6) },
 };
 
 static const struct rsock_opt *rsock_opt_find(int level, int name)
@@ -307,8 +280,7 @@ static int set_opt(struct sock *sk, const struct rsock_opt *opt,
 		return err;
 	if (opt->flags & OPT_BOOL)
 		val = !!val;
-	else if (val < opt->min || val > opt->max ||
-		 (!val && (opt->flags & OPT_NOT_0)))
+	else if (val < opt->min || val > opt->max)
 		return -EINVAL;
 	lock_sock(sk);
 	if (opt_is_late(opt, sk))

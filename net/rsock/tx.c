@@ -517,6 +517,19 @@ static u32 rsock_tx_msg_max(const struct rsock_ep *ep)
 	return min(RSOCK_TX_MSG_MAX, READ_ONCE(ep->sk->sk_sndbuf) / 4);
 }
 
+/**
+ * rsock_tx_unsent() - bytes that wait to be posted
+ * @ep: endpoint. A guess, unless ep->lock is held
+ */
+u32 rsock_tx_unsent(const struct rsock_ep *ep)
+{
+	const struct rsock_tx *tx = &ep->tx;
+	u64 posted = READ_ONCE(tx->bytes_sent) - READ_ONCE(tx->bytes_acked);
+	u32 queued = READ_ONCE(tx->queued);
+
+	return queued - min_t(u64, posted, queued);
+}
+
 /*
  * Can bytes at @off of @page, which go @to, be added to @m?
  * And do they lie behind its last fragment, so that it can grow?

@@ -67,6 +67,7 @@ void rsock_tx_drop(struct rsock_ep *ep);
 void rsock_tx_kick(struct rsock_ep *ep);
 void rsock_tx_probe(struct rsock_ep *ep);
 u32 rsock_tx_queued(struct rsock_ep *ep);
+u32 rsock_tx_unsent(const struct rsock_ep *ep);
 int rsock_tx_init(void);
 void rsock_tx_exit(void);
 
