@@ -31,15 +31,12 @@ static int socket_of_kind(int ip, int kind)
 START_TEST(identity)
 {
 	int kind = _i % KINDS, ip = _i / KINDS, fd = socket_of_kind(ip, kind), value;
-	int domain = ip == IPV4 ? AF_INET : AF_INET6;
 
-	if (!is_tcp())
-		domain = env_number("RSOCK_TEST_FAMILY", AF_RSOCK);
 	MUST_BE(get_int(fd, SOL_SOCKET, SO_TYPE), SOCK_STREAM);
-	MUST_BE(get_int(fd, SOL_SOCKET, SO_DOMAIN), domain);
+	MUST_BE(get_int(fd, SOL_SOCKET, SO_DOMAIN), test_domain(ip));
 	value = get_int(fd, SOL_SOCKET, SO_PROTOCOL);
 	/* The number we were asked for, or none. */
-	CHECK(value == IPPROTO_TCP || (!is_tcp() && value == 0), "%s: protocol %d",
+	CHECK(value == (is_tcp() ? IPPROTO_TCP : test_protocol()), "%s: protocol %d",
 	      kind_names[kind], value);
 	MUST_BE(get_int(fd, SOL_SOCKET, SO_ACCEPTCONN), kind == LISTENER);
 	MUST_BE(get_int(fd, SOL_SOCKET, SO_ERROR), 0);

@@ -16,11 +16,6 @@ static const int unreachable[] = {
 	EHOSTUNREACH, ENETUNREACH, ETIMEDOUT, EADDRNOTAVAIL, ENODEV, 0
 };
 
-static int family_number(void)
-{
-	return env_number("RSOCK_TEST_FAMILY", AF_RSOCK);
-}
-
 /* connect() fails, by one of those or by "also"; with which error. */
 static int connect_fails(int fd, const struct addr *a, int also)
 {
@@ -36,7 +31,7 @@ static int connect_fails(int fd, const struct addr *a, int also)
 static const struct {
 	int type, protocol;
 	int err;
-	bool rsock_only;	/* with TCP's family this is another protocol */
+	bool rsock_only;
 } socket_rows[] = {
 	{ SOCK_STREAM, 0 },
 	{ SOCK_STREAM, IPPROTO_TCP },
@@ -56,12 +51,12 @@ static const struct {
 START_TEST(socket_types)
 {
 	int type = socket_rows[_i].type, err = socket_rows[_i].err;
-	int domain = is_tcp() ? AF_INET : family_number();
 	int fd;
 
-	if (is_tcp() && socket_rows[_i].rsock_only)
+	/* With TCP's families, these are other protocols */
+	if ((is_tcp() || is_inet()) && socket_rows[_i].rsock_only)
 		return;
-	fd = socket(domain, type, socket_rows[_i].protocol);
+	fd = socket(test_domain(IPV4), type, socket_rows[_i].protocol);
 	if (err) {
 		/* A protocol that is no such type may be refused as either. */
 		CHECK(fd < 0 && (errno == err || errno == EPROTOTYPE ||
@@ -87,8 +82,7 @@ START_TEST(socket_is_a_file)
 	CHECK(S_ISSOCK(st.st_mode), "mode 0%o", st.st_mode);
 	MUST_FAIL(lseek(fd, 0, SEEK_SET), ESPIPE);
 	MUST_FAIL(ioctl(fd, 0x5fff, &on), ENOTTY, EINVAL);
-	MUST_FAIL(socketpair(is_tcp() ? AF_INET : family_number(), SOCK_STREAM, 0, pair),
-		  EOPNOTSUPP);
+	MUST_FAIL(socketpair(test_domain(IPV4), SOCK_STREAM, test_protocol(), pair), EOPNOTSUPP);
 	MUST(close(fd));
 	MUST_FAIL(listen(fd, 1), EBADF);
 }
@@ -359,11 +353,11 @@ START_TEST(bind_own_family)
 	int fd, c, ip;
 	size_t i;
 
-	if (is_tcp())
+	if (is_tcp() || is_inet())
 		return;
 	for (ip = IPV4; ip <= IPV6; ip++) {
 		a = server_addr(ip, 0);
-		a.sa.sa_family = family_number();
+		a.sa.sa_family = test_domain(ip);
 		fd = open_socket(ip, 0);
 		for (i = 0; i < ARRAY_SIZE(bad); i++)
 			MUST_FAIL(bind(fd, &a.sa, bad[i]), EINVAL);
@@ -374,7 +368,7 @@ START_TEST(bind_own_family)
 		CHECK(same_addr(&name, &a), "%s, expected %s", addr_text(&name), addr_text(&a));
 
 		where = target_addr(ip, addr_port(&name));
-		where.sa.sa_family = family_number();
+		where.sa.sa_family = test_domain(ip);
 		c = open_socket(ip, 0);
 		for (i = 0; i < ARRAY_SIZE(bad); i++)
 			MUST_FAIL(connect(c, &where.sa, bad[i]), EINVAL);
@@ -386,6 +380,29 @@ START_TEST(bind_own_family)
 		close(c);
 		close(fd);
 	}
+}
+END_TEST
+
+/* A socket of AF_INET has no addresses of AF_INET6, nor of AF_RSOCK */
+START_TEST(bind_other_family)
+{
+	struct addr a = server_addr(IPV6, 0);
+	int fd;
+
+	if (!is_tcp() && !is_inet())
+		return;
+	fd = open_socket(IPV4, 0);
+	MUST_FAIL(bind(fd, &a.sa, a.len), EAFNOSUPPORT);
+	MUST_FAIL(connect(fd, &a.sa, a.len), EAFNOSUPPORT);
+	a = server_addr(IPV4, 0);
+	a.sa.sa_family = AF_RSOCK;
+	MUST_FAIL(bind(fd, &a.sa, a.len), EAFNOSUPPORT);
+	close(fd);
+	a = server_addr(IPV4, 0);
+	fd = open_socket(IPV6, 0);
+	MUST_FAIL(bind(fd, &a.sa, a.len), EAFNOSUPPORT, EINVAL);
+	MUST_FAIL(connect(fd, &a.sa, a.len), EAFNOSUPPORT, EINVAL);
+	close(fd);
 }
 END_TEST
 
@@ -434,10 +451,11 @@ END_TEST
 START_TEST(names_of_new_socket)
 {
 	int fd = open_socket(_i, 0);
-	struct addr a = local_name(fd), any = any_addr(is_tcp() ? _i : IPV4, 0);
+	struct addr a = local_name(fd), any;
 	socklen_t len = sizeof(a.ss);
 
 	/* AF_RSOCK has no IP version yet: it says 0.0.0.0. */
+	any = any_addr(is_tcp() || is_inet() ? _i : IPV4, 0);
 	CHECK(same_addr(&a, &any), "%s", addr_text(&a));
 	MUST_FAIL(getpeername(fd, &a.sa, &len), ENOTCONN);
 	a = server_addr(_i, 0);
@@ -1206,6 +1224,7 @@ int main(void)
 	tcase_add_loop_test(tc, bind_any, IPV4, IPV6 + 1);
 	tcase_add_test(tc, bind_any_both_versions);
 	tcase_add_test(tc, bind_own_family);
+	tcase_add_test(tc, bind_other_family);
 	tcase_add_test(tc, bind_long_address);
 	tcase_add_loop_test(tc, bind_privileged, IPV4, IPV6 + 1);
 	add_ip_test(tc, bind_before_connect);

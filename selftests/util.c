@@ -69,6 +69,7 @@ const char *err_set(const int *set)
 
 static struct {
 	int family;		/* 0: TCP */
+	bool inet;		/* IPPROTO_RSOCK of AF_INET and AF_INET6 */
 	const char *server[IP_VERSIONS];
 	const char *client[IP_VERSIONS];
 } env;
@@ -96,7 +97,8 @@ static void read_env(void)
 	if (done)
 		return;
 	done = true;
-	if (!family)
+	env.inet = family && !strcmp(family, "inet");
+	if (!family || env.inet)
 		env.family = AF_RSOCK;
 	else if (strcmp(family, "tcp"))
 		env.family = strtoul(family, NULL, 0);
@@ -124,6 +126,24 @@ bool is_tcp(void)
 {
 	read_env();
 	return !env.family;
+}
+
+bool is_inet(void)
+{
+	read_env();
+	return env.inet;
+}
+
+int test_domain(int ip)
+{
+	if (is_tcp() || is_inet())
+		return ip == IPV4 ? AF_INET : AF_INET6;
+	return env.family;
+}
+
+int test_protocol(void)
+{
+	return is_inet() ? IPPROTO_RSOCK : 0;
 }
 
 bool full_run(void)
@@ -323,11 +343,7 @@ struct addr closed_port(int ip)
 
 int open_socket(int ip, int flags)
 {
-	int domain = env.family;
-
-	if (is_tcp())
-		domain = ip == IPV4 ? AF_INET : AF_INET6;
-	return MUST(socket(domain, SOCK_STREAM | flags, 0));
+	return MUST(socket(test_domain(ip), SOCK_STREAM | flags, test_protocol()));
 }
 
 static int bound_listener(int ip, int bufsize, int backlog, struct addr *where)

@@ -8,7 +8,8 @@
  * loopback proves the tests.
  *
  * Environment:
- *   RSOCK_TEST_FAMILY	number of the family (default 22), or "tcp" or 0
+ *   RSOCK_TEST_FAMILY	number of the family (default 22), "tcp" or 0, or "inet"
+ *			for IPPROTO_RSOCK of AF_INET and AF_INET6
  *   RSOCK_SERVER4, RSOCK_CLIENT4	addresses of the two ends
  *   RSOCK_SERVER6, RSOCK_CLIENT6	same, IPv6
  *   RSOCK_LL6		link-local address of the server, with %device
@@ -107,6 +108,9 @@ int run_suite(struct Suite *suite);
 void standalone(void);
 
 bool is_tcp(void);
+bool is_inet(void);		/* AF_RSOCK by its other name, IPPROTO_RSOCK */
+int test_domain(int ip);	/* what socket() is called with */
+int test_protocol(void);
 bool full_run(void);
 unsigned int env_number(const char *name, unsigned int dflt);
 int hang_seconds(void);		/* a guard for what must happen soon */

@@ -231,15 +231,18 @@ static const struct rsock_ep_ops rsock_sk_ep_ops = {
 /* Addresses */
 
 /* Take an address from the user: see include/uapi/linux/rsock.h */
-static int rsock_addr_in(const struct sockaddr *uaddr, int len,
-			 union rsock_addr *addr)
+static int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr,
+			 int len, union rsock_addr *addr)
 {
 	int family;
 
 	if (len < (int)sizeof(uaddr->sa_family))
 		return -EINVAL;
 	family = uaddr->sa_family;
-	if (family == rsock_family) {
+	if (sk->sk_family != rsock_family) {
+		if (family != sk->sk_family)
+			return -EAFNOSUPPORT;
+	} else if (family == rsock_family) {
 		if (len == sizeof(addr->in))
 			family = AF_INET;
 		else if (len == sizeof(addr->in6))
@@ -358,20 +361,11 @@ static void rsock_sk_destruct(struct sock *sk)
 	__skb_queue_purge(&sk->sk_error_queue);
 }
 
-/**
- * rsock_sk_alloc() - make a socket without a file
- * @net: network namespace
- * @kern: for the kernel's own use
- */
-struct sock *rsock_sk_alloc(struct net *net, bool kern)
+/* Make of a socket that the core has initialised one of ours; never fails */
+static int rsock_sk_init(struct sock *sk)
 {
-	struct rsock_sock *rs;
-	struct sock *sk;
+	struct rsock_sock *rs = rsock_sk(sk);
 
-	sk = sk_alloc(net, rsock_family, GFP_KERNEL, &rsock_proto, kern);
-	if (!sk)
-		return NULL;
-	sock_init_data(NULL, sk);
 	sock_lock_init_class_and_name(sk, "slock-AF_RSOCK", &rsock_slock_key,
 				      "sk_lock-AF_RSOCK", &rsock_sk_key);
 	sk->sk_destruct = rsock_sk_destruct;
@@ -381,8 +375,11 @@ struct sock *rsock_sk_alloc(struct net *net, bool kern)
 	sk->sk_rcvbuf = RSOCK_RCVBUF;
 	sk->sk_type = SOCK_STREAM;
 	sk->sk_state = TCP_CLOSE;
+	if (sk->sk_socket)
+		rsock_socket_init(sk->sk_socket);
 
-	rs = rsock_sk(sk);
+	rs->v6 = sk->sk_family == AF_INET6;
+	rs->opts.v6only = sk->sk_ipv6only;
 	rs->cfg.sq = RSOCK_QSIZE;
 	rs->cfg.rq = RSOCK_QSIZE;
 	rs->cfg.iomap = RSOCK_IOMAP_DEFAULT;
@@ -391,6 +388,26 @@ struct sock *rsock_sk_alloc(struct net *net, bool kern)
 	INIT_LIST_HEAD(&rs->accept_node);
 	INIT_LIST_HEAD(&rs->pending);
 	INIT_LIST_HEAD(&rs->ready);
+	return 0;
+}
+
+/**
+ * rsock_sk_alloc() - make a socket without a file
+ * @net: network namespace
+ * @family: AF_RSOCK, AF_INET or AF_INET6
+ * @kern: for the kernel's own use
+ */
+struct sock *rsock_sk_alloc(struct net *net, int family, bool kern)
+{
+	struct sock *sk;
+
+	sk = sk_alloc(net, family, GFP_KERNEL, &rsock_proto, kern);
+	if (!sk)
+		return NULL;
+	sock_init_data(NULL, sk);
+	if (family == AF_INET6)
+		inet_sk(sk)->pinet6 = &rsock_sk(sk)->pinet6;
+	rsock_sk_init(sk);
 	return sk;
 }
 
@@ -518,7 +535,7 @@ static int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 	union rsock_addr addr;
 	int err;
 
-	err = rsock_addr_in(uaddr, len, &addr);
+	err = rsock_addr_in(sk, uaddr, len, &addr);
 	if (err)
 		return err;
 	lock_sock(sk);
@@ -536,7 +553,7 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	bool v6;
 	int err;
 
-	err = rsock_addr_in(uaddr, len, &addr);
+	err = rsock_addr_in(sk, uaddr, len, &addr);
 	if (err)
 		return err;
 	v6 = addr.sa.sa_family == AF_INET6;
@@ -624,7 +641,7 @@ static int rsock_disconnect(struct sock *sk, int flags)
 static int rsock_sk_listen(struct sock *sk, int backlog)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
-	union rsock_addr any = { .in.sin_family = AF_INET };
+	union rsock_addr any = { .sa.sa_family = rs->v6 ? AF_INET6 : AF_INET };
 	int err;
 
 	if (sk->sk_state == TCP_LISTEN) {
@@ -1015,36 +1032,48 @@ static bool rsock_memory_free(const struct sock *sk, int wake)
 
 /* The family */
 
+/* sk_common_release() expects one: a program of a cgroup may refuse a socket */
+static void rsock_unhash(struct sock *sk)
+{
+}
+
 struct proto rsock_proto = {
 	.name		= "RSOCK",
 	.owner		= THIS_MODULE,
+	.init		= rsock_sk_init,
+	.unhash		= rsock_unhash,
 	.connect	= rsock_connect,
 	.disconnect	= rsock_disconnect,
 	.accept		= rsock_accept,
 	.keepalive	= rsock_keepalive,
 	.stream_memory_free = rsock_memory_free,
 	.obj_size	= sizeof(struct rsock_sock),
+	RSOCK_PINET6
 };
 
-static const struct proto_ops rsock_ops = {
-	.family		= AF_RSOCK,
-	.owner		= THIS_MODULE,
-	.release	= rsock_release,
-	.bind		= rsock_bind,
-	.connect	= rsock_stream_connect,
-	.socketpair	= sock_no_socketpair,
-	.accept		= rsock_inet_accept,
-	.getname	= rsock_getname,
-	.poll		= rsock_poll,
-	.ioctl		= rsock_ioctl,
-	.listen		= rsock_listen,
-	.shutdown	= rsock_shutdown,
-	.setsockopt	= rsock_setsockopt,
-	.getsockopt	= rsock_getsockopt,
-	.sendmsg	= rsock_sendmsg,
-	.recvmsg	= rsock_recvmsg,
-	.mmap		= rsock_mmap,
-};
+#define RSOCK_PROTO_OPS(pf) {			\
+	.family		= (pf),			\
+	.owner		= THIS_MODULE,		\
+	.release	= rsock_release,	\
+	.bind		= rsock_bind,		\
+	.connect	= rsock_stream_connect,	\
+	.socketpair	= sock_no_socketpair,	\
+	.accept		= rsock_inet_accept,	\
+	.getname	= rsock_getname,	\
+	.poll		= rsock_poll,		\
+	.ioctl		= rsock_ioctl,		\
+	.listen		= rsock_listen,		\
+	.shutdown	= rsock_shutdown,	\
+	.setsockopt	= rsock_setsockopt,	\
+	.getsockopt	= rsock_getsockopt,	\
+	.sendmsg	= rsock_sendmsg,	\
+	.recvmsg	= rsock_recvmsg,	\
+	.mmap		= rsock_mmap,		\
+}
+
+static const struct proto_ops rsock_ops = RSOCK_PROTO_OPS(PF_RSOCK);
+const struct proto_ops rsock_inet_ops = RSOCK_PROTO_OPS(PF_INET);
+const struct proto_ops rsock_inet6_ops = RSOCK_PROTO_OPS(PF_INET6);
 
 static int rsock_create(struct net *net, struct socket *sock, int protocol,
 			int kern)
@@ -1055,7 +1084,7 @@ static int rsock_create(struct net *net, struct socket *sock, int protocol,
 		return -ESOCKTNOSUPPORT;
 	if (protocol && protocol != IPPROTO_TCP)
 		return -EPROTONOSUPPORT;
-	sk = rsock_sk_alloc(net, kern);
+	sk = rsock_sk_alloc(net, rsock_family, kern);
 	if (!sk)
 		return -ENOMEM;
 	sock->ops = &rsock_ops;

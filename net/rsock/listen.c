@@ -39,7 +39,7 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	struct rsock_sock *lrs = rsock_sk(lsk), *rs;
 	struct sock *sk;
 
-	sk = rsock_sk_alloc(sock_net(lsk), false);
+	sk = rsock_sk_alloc(sock_net(lsk), lsk->sk_family, false);
 	if (!sk)
 		return NULL;
 	rs = rsock_sk(sk);
@@ -48,6 +48,7 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	rs->opts = lrs->opts;
 	rs->inline_size = lrs->inline_size;
 	rs->bound = true;
+	sk->sk_protocol = lsk->sk_protocol;
 	sk->sk_sndbuf = lsk->sk_sndbuf;
 	sk->sk_rcvbuf = lsk->sk_rcvbuf;
 	sk->sk_userlocks = lsk->sk_userlocks & (SOCK_SNDBUF_LOCK |

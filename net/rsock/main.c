@@ -39,8 +39,13 @@ static int __init rsock_init(void)
 	err = rsock_af_init();
 	if (err)
 		goto exit_dev;
+	err = rsock_inet_init();
+	if (err)
+		goto exit_af;
 	return 0;
 
+exit_af:
+	rsock_af_exit();
 exit_dev:
 	rsock_dev_exit();
 exit_pernet:
@@ -56,6 +61,7 @@ destroy_wq:
 
 static void __exit rsock_exit(void)
 {
+	rsock_inet_exit();
 	rsock_af_exit();
 	rsock_mmap_exit();
 	rsock_dev_exit();

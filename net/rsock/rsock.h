@@ -4,6 +4,7 @@
 
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/ipv6.h>
 #include <net/inet_sock.h>
 #include <uapi/linux/tcp.h>
 
@@ -49,7 +50,7 @@ struct rsock_opts {
 
 /**
  * struct rsock_sock - an AF_RSOCK socket
- * @inet: first member, so that a protocol of AF_INET could share it
+ * @inet: first member, since sockets of AF_INET and AF_INET6 begin with it
  * @ep: its connection, or its bound or listening cm_id; a reference is held.
  *	Guarded by lock_sock(). NULL until bind(), connect() or listen()
  * @laddr: own address, AF_UNSPEC before it has one. lock_sock() and, once @ep
@@ -66,6 +67,7 @@ struct rsock_opts {
  * @accept_node: in the listener's @pending or @ready. rsock_accept_lock
  * @pending: children not yet established, each with a reference
  * @ready: children to accept, each with a reference
+ * @pinet6: last member, where inet6_create() expects it; not used
  *
  * sk_state is one of the TCP_* states, so that tools and helpers know it. It,
  * sk_err and sk_shutdown are written under ep->lock once @ep is in use: none
@@ -87,6 +89,8 @@ struct rsock_sock {
 	struct list_head accept_node;
 	struct list_head pending;
 	struct list_head ready;
+
+	struct ipv6_pinfo pinet6;
 };
 
 static inline struct rsock_sock *rsock_sk(const struct sock *sk)
@@ -96,8 +100,10 @@ static inline struct rsock_sock *rsock_sk(const struct sock *sk)
 
 extern int rsock_family;
 extern struct proto rsock_proto;
+extern const struct proto_ops rsock_inet_ops;
+extern const struct proto_ops rsock_inet6_ops;
 
-struct sock *rsock_sk_alloc(struct net *net, bool kern);
+struct sock *rsock_sk_alloc(struct net *net, int family, bool kern);
 struct rsock_ep *rsock_sk_ep(struct sock *sk);
 struct rsock_ep *rsock_sk_ep_get(struct sock *sk);
 void rsock_sk_addrs(struct sock *sk);
@@ -105,6 +111,10 @@ void rsock_sk_close(struct sock *sk);
 void rsock_set_state(struct sock *sk, int state);
 int rsock_af_init(void);
 void rsock_af_exit(void);
+
+/* inet.c */
+int rsock_inet_init(void);
+void rsock_inet_exit(void);
 
 /* sockopt.c */
 int rsock_setsockopt(struct socket *sock, int level, int optname,

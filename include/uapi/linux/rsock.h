@@ -28,6 +28,16 @@
 #endif
 
 /*
+ * The same sockets as a protocol of AF_INET and AF_INET6, each with addresses of
+ * its family only, for programs that cannot name another family:
+ *
+ *	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_RSOCK);
+ */
+#ifndef IPPROTO_RSOCK
+#define IPPROTO_RSOCK	260
+#endif
+
+/*
  * Level of the options below for setsockopt(2) and getsockopt(2). It is the
  * level of user-space rsockets (SOL_RDMA), whose option numbers are kept, so
  * that a program written for rsockets finds them where it expects them.

@@ -73,6 +73,12 @@ static inline int rsock_inet_accept(struct socket *sock, struct socket *newsock,
 }
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define RSOCK_PINET6		/* it is where the structure ends */
+#else
+#define RSOCK_PINET6	.ipv6_pinfo_offset = offsetof(struct rsock_sock, pinet6),
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {
