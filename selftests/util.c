@@ -146,6 +146,12 @@ int test_protocol(void)
 	return is_inet() ? IPPROTO_RSOCK : 0;
 }
 
+void use_tcp(void)
+{
+	read_env();
+	env.family = 0;
+}
+
 bool full_run(void)
 {
 	return env_number("FULL", 0) != 0;

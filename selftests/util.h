@@ -111,6 +111,7 @@ bool is_tcp(void);
 bool is_inet(void);		/* AF_RSOCK by its other name, IPPROTO_RSOCK */
 int test_domain(int ip);	/* what socket() is called with */
 int test_protocol(void);
+void use_tcp(void);		/* from here on, in this process */
 bool full_run(void);
 unsigned int env_number(const char *name, unsigned int dflt);
 int hang_seconds(void);		/* a guard for what must happen soon */

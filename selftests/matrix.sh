@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# AF_RSOCK against TCP: the same calls in the same states, and what programs see
+# of them. Documentation/rsock.rst has the differences that are intended.
+#
+# Guest: m=1536 t=600
+# Kernels: all
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/topo.sh
+. "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/sock_lib.sh
+. "$(dirname "$0")/sock_lib.sh"
+
+# An address whose host is known, so that it can be asked, but does not exist:
+# a connect() to it goes on for as long as a test may take.
+dead_host() {
+	export RSOCK_DEAD4=10.9.0.213
+	ip neigh replace $RSOCK_DEAD4 lladdr 02:00:00:00:02:13 dev "$1" nud permanent
+}
+
+# What the documentation says is intended is what the program takes for it.
+documented() {
+	sed -n '/^\.\. differences begin$/,/^\.\. differences end$/{/^\.\. differences/d;p}' \
+		"$TREE/Documentation/rsock.rst" | diff -u - <("$PROGRAMS/matrix_test" --differences)
+}
+
+check "intended differences are documented" documented
+load_rsock
+topo_wire
+sock_env
+check "a dead host" dead_host "$ANET"
+run_check matrix_test
+topo_down
+unload_rsock
+finish

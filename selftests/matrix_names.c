@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Addresses: what is taken, who is in whose way, and what names are told.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "matrix.h"
+
+/* --- lengths ---------------------------------------------------------------------- */
+
+static const int lengths[] = { -1, 0, 1, 2, 8, 15, 16, 17, 24, 27, 28, 29, 128, 129, 0x7fffffff };
+
+/* bind() or connect() with the first "len" bytes of a good address */
+static void in_lengths(int ip, int (*call)(int fd, const struct sockaddr *a, socklen_t len),
+		       struct addr a)
+{
+	char label[32];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		int fd = open_socket(ip, 0);
+
+		snprintf(label, sizeof(label), "length %d", lengths[i]);
+		TRY(label, call(fd, &a.sa, lengths[i]));
+		close(fd);
+	}
+}
+
+static void bind_lengths(void)
+{
+	in_lengths(IPV4, bind, server_addr(IPV4, 0));
+}
+
+static void bind_lengths6(void)
+{
+	in_lengths(IPV6, bind, server_addr(IPV6, 0));
+}
+
+static void connect_lengths(void)
+{
+	struct addr a;
+
+	open_listener(IPV4, 100, &a);
+	in_lengths(IPV4, connect, a);
+}
+
+static void connect_lengths6(void)
+{
+	struct addr a;
+
+	open_listener(IPV6, 100, &a);
+	in_lengths(IPV6, connect, a);
+}
+
+/* How much is written where there is room for "len" bytes, and what is told */
+static void out_lengths(int (*call)(int fd, struct sockaddr *a, socklen_t *len), int fd)
+{
+	unsigned char buf[160];
+	size_t i, written;
+	char label[32];
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		socklen_t len = lengths[i];
+
+		memset(buf, 0xee, sizeof(buf));
+		snprintf(label, sizeof(label), "length %d", lengths[i]);
+		TRY(label, call(fd, (struct sockaddr *)buf, &len));
+		for (written = sizeof(buf); written && buf[written - 1] == 0xee; written--)
+			;
+		rec("told, written", "%d, %zu", len, written);
+	}
+	TRY("bad length", call(fd, (struct sockaddr *)buf, (void *)8));
+	i = 16;
+	TRY("bad address", call(fd, (void *)8, (socklen_t *)&i));
+	TRY("no address", call(fd, NULL, (socklen_t *)&i));
+}
+
+static void getsockname_lengths(void)
+{
+	out_lengths(getsockname, make_state("connected").fd);
+}
+
+static void getpeername_lengths(void)
+{
+	out_lengths(getpeername, make_state("connected").fd);
+}
+
+static void getsockname6_lengths(void)
+{
+	out_lengths(getsockname, open_pair(IPV6).c);
+}
+
+static void getpeername6_lengths(void)
+{
+	out_lengths(getpeername, open_pair(IPV6).s);
+}
+
+static int accept_fresh(int fd, struct sockaddr *a, socklen_t *len)
+{
+	struct addr where = local_name(fd);
+	int c = open_client(IPV4, &where), s, err;
+
+	wait_events(fd, POLLIN);
+	s = accept(fd, a, len);
+	err = errno;
+	close(c);
+	if (s >= 0)
+		close(s);
+	errno = err;
+	return s < 0 ? s : 0;
+}
+
+static void accept_lengths(void)
+{
+	struct addr a;
+
+	out_lengths(accept_fresh, open_listener(IPV4, 100, &a));
+}
+
+/* --- families ------------------------------------------------------------------------ */
+
+static const struct { const char *name; int family; } families[] = {
+	{ "AF_UNSPEC", AF_UNSPEC }, { "AF_UNIX", AF_UNIX }, { "AF_INET", AF_INET },
+	{ "AF_INET6", AF_INET6 }, { "AF_NETLINK", AF_NETLINK }, { "-1", 0xffff },
+};
+
+static void in_families(int ip, int (*call)(int fd, const struct sockaddr *a, socklen_t len),
+			struct addr a)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		int fd = open_socket(ip, 0);
+
+		a.sa.sa_family = families[i].family;
+		TRY(families[i].name, call(fd, &a.sa, a.len));
+		close(fd);
+	}
+}
+
+static void bind_families(void)
+{
+	in_families(IPV4, bind, server_addr(IPV4, 0));
+}
+
+static void bind_families6(void)
+{
+	in_families(IPV6, bind, server_addr(IPV6, 0));
+}
+
+static void bind_any_families(void)
+{
+	in_families(IPV4, bind, any_addr(IPV4, 0));
+}
+
+static void connect_families(void)
+{
+	in_families(IPV4, connect, live_address());
+}
+
+static void connect_families6(void)
+{
+	struct addr a;
+
+	open_listener(IPV6, 8, &a);
+	in_families(IPV6, connect, a);
+}
+
+static void bad_pointers(void)
+{
+	int fd = open_socket(IPV4, 0);
+
+	TRY("bind", bind(fd, (void *)8, 16));
+	TRY("bind NULL", bind(fd, NULL, 16));
+	TRY("bind NULL, 0", bind(fd, NULL, 0));
+	TRY("connect", connect(fd, (void *)8, 16));
+	TRY("connect NULL", connect(fd, NULL, 16));
+	TRY("connect NULL, 0", connect(fd, NULL, 0));
+	rec_ready("then", fd);
+}
+
+/* --- which addresses -------------------------------------------------------------------- */
+
+static void bind_text(const char *text, int port, int ip)
+{
+	struct addr a = make_addr(text, port);
+	int fd = open_socket(ip, 0);
+
+	TRY(text, bind(fd, &a.sa, a.len));
+	a = local_name(fd);
+	rec_name("name", &a);
+	TRY("listen", listen(fd, 1));
+	close(fd);
+}
+
+static void foreign_addresses(void)
+{
+	bind_text("192.0.2.1", 0, IPV4);
+	bind_text("2001:db8::1", 0, IPV6);
+	bind_text("::ffff:192.0.2.1", 0, IPV6);
+	bind_text("255.255.255.255", 0, IPV4);
+	bind_text("224.0.0.1", 0, IPV4);
+	bind_text("ff02::1", 0, IPV6);
+}
+
+static void wildcards(void)
+{
+	bind_text("0.0.0.0", 0, IPV4);
+	bind_text("::", 0, IPV6);
+	bind_text("::ffff:0.0.0.0", 0, IPV6);
+}
+
+/* Link-local addresses without a scope */
+static void no_scope(void)
+{
+	struct addr a = make_addr("fe80::1", 7471);
+	int fd = open_socket(IPV6, 0);
+
+	TRY("bind", bind(fd, &a.sa, a.len));
+	TRY("connect", connect(fd, &a.sa, a.len));
+	a.in6.sin6_scope_id = 0x7fffffff;
+	TRY("bind, no such scope", bind(fd, &a.sa, a.len));
+	TRY("connect, no such scope", connect(fd, &a.sa, a.len));
+}
+
+static void connect_text(const char *text, int port, int ip)
+{
+	struct addr a = make_addr(text, port);
+	int fd = open_socket(ip, 0);
+
+	TRY(text, connect(fd, &a.sa, a.len));
+	rec_ready("then", fd);
+	close(fd);
+}
+
+static void connect_nowhere(void)
+{
+	connect_text("255.255.255.255", 7471, IPV4);
+	connect_text("224.0.0.1", 7471, IPV4);
+	connect_text("ff02::1", 7471, IPV6);
+}
+
+static void connect_port_0(void)
+{
+	struct addr a = server_addr(IPV4, 0), a6 = server_addr(IPV6, 0);
+
+	connect_text(strtok(strdup(addr_text(&a)), " "), 0, IPV4);
+	connect_text(strtok(strdup(addr_text(&a6)), " "), 0, IPV6);
+}
+
+static void privileged_ports(void)
+{
+	struct addr a = server_addr(IPV4, 1017);
+	int fd = open_socket(IPV4, 0);
+
+	MUST(setuid(65534));
+	TRY("bind", bind(fd, &a.sa, a.len));
+	set_port(&a, 0);
+	TRY("bind, any port", bind(fd, &a.sa, a.len));
+}
+
+/* --- a listener of one kind, a peer of the other --------------------------------------------- */
+
+static void names_of(int fd)
+{
+	struct addr a = local_name(fd);
+
+	rec_name("own name", &a);
+	a = peer_name(fd);
+	rec_name("peer name", &a);
+}
+
+static void connect_between(struct addr bind_to, struct addr where, int ip)
+{
+	int listener = open_socket(bind_to.sa.sa_family == AF_INET ? IPV4 : IPV6, 0), c;
+	struct addr name;
+
+	MUST(bind(listener, &bind_to.sa, bind_to.len));
+	MUST(listen(listener, 4));
+	name = local_name(listener);
+	rec_name("listener", &name);
+	set_port(&where, addr_port(&name));
+	c = open_socket(ip, 0);
+	if (TRY("connect", connect(c, &where.sa, where.len)))
+		return;
+	names_of(c);
+	name.len = sizeof(name.ss);
+	TRY("accept", (c = accept(listener, &name.sa, &name.len)) < 0 ? -1 : 0);
+	rec_name("accepted", &name);
+	names_of(c);
+}
+
+static void any_v4(void)
+{
+	connect_between(any_addr(IPV4, 0), target_addr(IPV4, 0), IPV4);
+}
+
+static void any_v6(void)
+{
+	connect_between(any_addr(IPV6, 0), target_addr(IPV6, 0), IPV6);
+}
+
+static void any_v6_from_v4(void)
+{
+	connect_between(any_addr(IPV6, 0), target_addr(IPV4, 0), IPV4);
+}
+
+static void any_v6_from_mapped(void)
+{
+	struct addr a = target_addr(IPV4, 0);
+
+	connect_between(any_addr(IPV6, 0), mapped(&a), IPV6);
+}
+
+static void mapped_from_v4(void)
+{
+	struct addr a = server_addr(IPV4, 0);
+
+	connect_between(mapped(&a), target_addr(IPV4, 0), IPV4);
+}
+
+static void v4_from_mapped(void)
+{
+	struct addr a = target_addr(IPV4, 0);
+
+	connect_between(server_addr(IPV4, 0), mapped(&a), IPV6);
+}
+
+static void v6_only(void)
+{
+	struct addr a = any_addr(IPV6, 0), where = target_addr(IPV4, 0);
+	int listener = open_socket(IPV6, 0), c = open_socket(IPV4, 0);
+
+	set_int(listener, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	MUST(bind(listener, &a.sa, a.len));
+	MUST(listen(listener, 4));
+	a = local_name(listener);
+	set_port(&where, addr_port(&a));
+	TRY("connect", connect(c, &where.sa, where.len));
+}
+
+static void bound_client(void)
+{
+	struct addr a = client_addr(IPV4, 0), where = live_address();
+	int c = open_socket(IPV4, 0), port;
+
+	MUST(bind(c, &a.sa, a.len));
+	a = local_name(c);
+	port = addr_port(&a);
+	MUST(connect(c, &where.sa, where.len));
+	a = local_name(c);
+	rec("same port", "%d", addr_port(&a) == port);
+	names_of(c);
+}
+
+/* --- in the way --------------------------------------------------------------------------------- */
+
+enum { REUSE_A = 1, REUSE_B = 2, LISTEN_A = 4 };
+
+/* Does "b" get the port that "a" has? */
+static void conflict(struct addr a, struct addr b, int how)
+{
+	int first = open_socket(a.sa.sa_family == AF_INET ? IPV4 : IPV6, 0);
+	int second = open_socket(b.sa.sa_family == AF_INET ? IPV4 : IPV6, 0);
+	struct addr name;
+
+	set_int(first, SOL_SOCKET, SO_REUSEADDR, !!(how & REUSE_A));
+	set_int(second, SOL_SOCKET, SO_REUSEADDR, !!(how & REUSE_B));
+	MUST(bind(first, &a.sa, a.len));
+	if (how & LISTEN_A)
+		MUST(listen(first, 1));
+	name = local_name(first);
+	set_port(&b, addr_port(&name));
+	TRY("bind", bind(second, &b.sa, b.len));
+	close(first);
+	close(second);
+}
+
+static void conflicts(struct addr a, struct addr b)
+{
+	int how;
+
+	for (how = 0; how < 8; how++) {
+		rec("how", "%s%s%s", how & REUSE_A ? "SO_REUSEADDR " : "",
+		    how & LISTEN_A ? "listening " : "", how & REUSE_B ? "SO_REUSEADDR" : "");
+		conflict(a, b, how);
+	}
+}
+
+static void conflict_same(void)
+{
+	conflicts(server_addr(IPV4, 0), server_addr(IPV4, 0));
+}
+
+static void conflict_any_one(void)
+{
+	conflicts(any_addr(IPV4, 0), server_addr(IPV4, 0));
+}
+
+static void conflict_one_any(void)
+{
+	conflicts(server_addr(IPV4, 0), any_addr(IPV4, 0));
+}
+
+static void conflict_any6_any(void)
+{
+	conflicts(any_addr(IPV6, 0), any_addr(IPV4, 0));
+}
+
+static void conflict_any_any6(void)
+{
+	conflicts(any_addr(IPV4, 0), any_addr(IPV6, 0));
+}
+
+static void conflict_one6_any(void)
+{
+	conflicts(server_addr(IPV6, 0), any_addr(IPV4, 0));
+}
+
+static void conflict_mapped(void)
+{
+	struct addr a = server_addr(IPV4, 0);
+
+	conflicts(server_addr(IPV4, 0), mapped(&a));
+}
+
+/* A server starts again while a connection of the one before is still there. */
+static void server_again(int reuse)
+{
+	struct addr where;
+	int listener = open_socket(IPV4, 0), again = open_socket(IPV4, 0), c;
+
+	where = server_addr(IPV4, 0);
+	set_int(listener, SOL_SOCKET, SO_REUSEADDR, reuse);
+	set_int(again, SOL_SOCKET, SO_REUSEADDR, reuse);
+	MUST(bind(listener, &where.sa, where.len));
+	MUST(listen(listener, 4));
+	where = local_name(listener);
+	c = open_client(IPV4, &where);
+	accept_one(listener);
+	MUST(close(listener));
+	TRY("bind", bind(again, &where.sa, where.len));
+	TRY("listen", listen(again, 4));
+	rec_ready("connection", c);
+}
+
+static void server_again_plain(void)
+{
+	server_again(0);
+}
+
+static void server_again_reuse(void)
+{
+	server_again(1);
+}
+
+static void ephemeral(void)
+{
+	struct addr a[50];
+	int i, k, same = 0, low = 0;
+
+	for (i = 0; i < 50; i++) {
+		a[i] = server_addr(IPV4, 0);
+		k = open_socket(IPV4, 0);
+		MUST(bind(k, &a[i].sa, a[i].len));
+		a[i] = local_name(k);
+		low += addr_port(&a[i]) < 32768;
+		for (k = 0; k < i; k++)
+			same += addr_port(&a[i]) == addr_port(&a[k]);
+	}
+	rec("ports", "%d twice, %d outside of the range", same, low);
+}
+
+static void twice(void)
+{
+	struct addr a = server_addr(IPV4, 0);
+	int fd = open_socket(IPV4, 0);
+
+	TRY("bind", bind(fd, &a.sa, a.len));
+	TRY("again", bind(fd, &a.sa, a.len));
+	TRY("listen", listen(fd, 1));
+	TRY("bind", bind(fd, &a.sa, a.len));
+}
+
+static void listen_backlogs(void)
+{
+	static const int backlogs[] = { 0, 1, -1, 0x7fffffff, -0x7fffffff - 1 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(backlogs); i++) {
+		struct addr a = server_addr(IPV4, 0);
+		int fd = open_socket(IPV4, 0);
+
+		MUST(bind(fd, &a.sa, a.len));
+		TRY("listen", listen(fd, backlogs[i]));
+		a = local_name(fd);
+		TRY("connect", connect(open_socket(IPV4, 0), &a.sa, a.len));
+		wait_events(fd, POLLIN);
+		TRY("again", listen(fd, backlogs[i]));
+	}
+}
+
+const struct script name_scripts[] = {
+	{ "bind, lengths", bind_lengths },
+	{ "bind, lengths, IPv6", bind_lengths6 },
+	{ "connect, lengths", connect_lengths },
+	{ "connect, lengths, IPv6", connect_lengths6 },
+	{ "getsockname, lengths", getsockname_lengths },
+	{ "getpeername, lengths", getpeername_lengths },
+	{ "getsockname, lengths, IPv6", getsockname6_lengths },
+	{ "getpeername, lengths, IPv6", getpeername6_lengths },
+	{ "accept, lengths", accept_lengths },
+	{ "bind, families", bind_families },
+	{ "bind, families, IPv6", bind_families6 },
+	{ "bind, families, wildcard", bind_any_families },
+	{ "connect, families", connect_families },
+	{ "connect, families, IPv6", connect_families6 },
+	{ "bad pointers", bad_pointers },
+	{ "foreign addresses", foreign_addresses },
+	{ "wildcards", wildcards },
+	{ "no scope", no_scope },
+	{ "connect to nowhere", connect_nowhere },
+	{ "connect to port 0", connect_port_0 },
+	{ "privileged ports", privileged_ports },
+	{ "0.0.0.0", any_v4 },
+	{ "::", any_v6 },
+	{ ":: from IPv4", any_v6_from_v4 },
+	{ ":: from mapped", any_v6_from_mapped },
+	{ "mapped from IPv4", mapped_from_v4 },
+	{ "IPv4 from mapped", v4_from_mapped },
+	{ "IPV6_V6ONLY", v6_only },
+	{ "bound client", bound_client },
+	{ "conflict, same", conflict_same },
+	{ "conflict, 0.0.0.0 and one", conflict_any_one },
+	{ "conflict, one and 0.0.0.0", conflict_one_any },
+	{ "conflict, :: and 0.0.0.0", conflict_any6_any },
+	{ "conflict, 0.0.0.0 and ::", conflict_any_any6 },
+	{ "conflict, IPv6 and 0.0.0.0", conflict_one6_any },
+	{ "conflict, mapped", conflict_mapped },
+	{ "server again", server_again_plain },
+	{ "server again, SO_REUSEADDR", server_again_reuse },
+	{ "ephemeral ports", ephemeral },
+	{ "bind twice", twice },
+	{ "listen, backlogs", listen_backlogs },
+};
+
+const int nr_name_scripts = ARRAY_SIZE(name_scripts);

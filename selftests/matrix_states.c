@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The states that a socket can be in: for each, how a fresh one gets there. What
+ * can be waited for is; what settles late is waited for by the first line of
+ * the record.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "matrix.h"
+
+/* --- addresses -------------------------------------------------------------------- */
+
+/*
+ * Where nobody answers: see matrix.sh. Loopback has no such address, but TCP's
+ * listener with a full backlog answers as little.
+ */
+struct addr dead_address(void)
+{
+	const char *text = getenv("RSOCK_DEAD4");
+	struct addr a;
+	int i;
+
+	if (text && *text)
+		return make_addr(text, 7471);
+	CHECK(is_tcp(), "RSOCK_DEAD4 is not set");
+	open_listener(IPV4, 0, &a);
+	for (i = 0; i < 4; i++)
+		connect(open_socket(IPV4, SOCK_NONBLOCK), &a.sa, a.len);
+	return a;
+}
+
+/* The port stays taken, so that no other case listens there. */
+struct addr refusing_address(void)
+{
+	struct addr a = server_addr(IPV4, 0), name;
+	int fd = open_socket(IPV4, 0);
+
+	MUST(bind(fd, &a.sa, a.len));
+	name = local_name(fd);
+	return target_addr(IPV4, addr_port(&name));
+}
+
+struct addr live_address(void)
+{
+	struct addr a;
+
+	open_listener(IPV4, 8, &a);
+	return a;
+}
+
+/* --- without a connection ------------------------------------------------------------ */
+
+static void unbound(struct place *p)
+{
+	p->fd = open_socket(IPV4, 0);
+}
+
+static void bound(struct place *p)
+{
+	struct addr a = server_addr(IPV4, 0);
+
+	p->fd = open_socket(IPV4, 0);
+	MUST(bind(p->fd, &a.sa, a.len));
+}
+
+static void listening(struct place *p)
+{
+	struct addr a;
+
+	p->fd = open_listener(IPV4, 8, &a);
+}
+
+static void connection_waits(struct place *p)
+{
+	struct addr a;
+
+	p->fd = open_listener(IPV4, 8, &a);
+	p->other = open_client(IPV4, &a);
+	wait_events(p->fd, POLLIN);
+}
+
+static void listened(struct place *p)
+{
+	listening(p);
+	MUST(shutdown(p->fd, SHUT_RDWR));
+}
+
+static void connect_to(struct place *p, struct addr a)
+{
+	p->fd = open_socket(IPV4, SOCK_NONBLOCK);
+	MUST_FAIL(connect(p->fd, &a.sa, a.len), EINPROGRESS);
+}
+
+static void connecting(struct place *p)
+{
+	connect_to(p, dead_address());
+}
+
+static void refused(struct place *p)
+{
+	connect_to(p, refusing_address());
+	wait_events(p->fd, POLLOUT);
+}
+
+static void refused_told(struct place *p)
+{
+	refused(p);
+	MUST_BE(get_int(p->fd, SOL_SOCKET, SO_ERROR), ECONNREFUSED);
+}
+
+/* --- with one ------------------------------------------------------------------------- */
+
+static void connected(struct place *p)
+{
+	struct pair pair = open_pair(IPV4);
+
+	p->fd = pair.c;
+	p->peer = pair.s;
+}
+
+static void accepted(struct place *p)
+{
+	struct pair pair = open_pair(IPV4);
+
+	p->fd = pair.s;
+	p->peer = pair.c;
+}
+
+static void readable(struct place *p)
+{
+	connected(p);
+	send_all(p->peer, "hello", 5);
+	wait_inq(p->fd, 5);
+}
+
+static void shut_rd(struct place *p)
+{
+	connected(p);
+	MUST(shutdown(p->fd, SHUT_RD));
+}
+
+static void shut_wr(struct place *p)
+{
+	connected(p);
+	MUST(shutdown(p->fd, SHUT_WR));
+	wait_events(p->peer, POLLRDHUP);
+}
+
+static void shut_rdwr(struct place *p)
+{
+	connected(p);
+	MUST(shutdown(p->fd, SHUT_RDWR));
+	wait_events(p->peer, POLLRDHUP);
+}
+
+static void peer_shut_rd(struct place *p)
+{
+	connected(p);
+	MUST(shutdown(p->peer, SHUT_RD));
+}
+
+static void peer_shut_wr(struct place *p)
+{
+	connected(p);
+	MUST(shutdown(p->peer, SHUT_WR));
+	wait_events(p->fd, POLLRDHUP);
+}
+
+static void both_shut_wr(struct place *p)
+{
+	peer_shut_wr(p);
+	MUST(shutdown(p->fd, SHUT_WR));
+	wait_events(p->fd, POLLHUP);
+}
+
+static void close_peer(struct place *p)
+{
+	MUST(close(p->peer));
+	p->peer = -1;
+	wait_events(p->fd, POLLRDHUP);
+}
+
+static void peer_closed(struct place *p)
+{
+	connected(p);
+	close_peer(p);
+}
+
+static void peer_closed_readable(struct place *p)
+{
+	readable(p);
+	close_peer(p);
+}
+
+/* The peer had not read all: TCP resets */
+static void peer_closed_unread(struct place *p)
+{
+	connected(p);
+	send_all(p->fd, "unread", 6);
+	wait_inq(p->peer, 6);
+	close_peer(p);
+}
+
+static void reset_by_peer(struct place *p)
+{
+	set_linger(p->peer, true, 0);
+	close_peer(p);
+}
+
+static void peer_reset(struct place *p)
+{
+	connected(p);
+	reset_by_peer(p);
+}
+
+static void peer_reset_readable(struct place *p)
+{
+	readable(p);
+	reset_by_peer(p);
+}
+
+static void peer_reset_told(struct place *p)
+{
+	peer_reset(p);
+	MUST_BE(get_int(p->fd, SOL_SOCKET, SO_ERROR), ECONNRESET);
+}
+
+static void disconnected(struct place *p)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	connected(p);
+	MUST(connect(p->fd, &none, sizeof(none)));
+	wait_events(p->peer, POLLRDHUP);
+}
+
+/* Its number is one that nobody else is given. */
+static void closed(struct place *p)
+{
+	int low;
+
+	connected(p);
+	low = p->fd;
+	p->fd = MUST(fcntl(low, F_DUPFD, 500));
+	MUST(close(low));
+	MUST(close(p->fd));
+	wait_events(p->peer, POLLRDHUP);
+}
+
+const struct state states[] = {
+	{ "unbound", unbound },
+	{ "bound", bound },
+	{ "listening", listening },
+	{ "connection waits", connection_waits },
+	{ "listened", listened },
+	{ "connecting", connecting },
+	{ "refused", refused },
+	{ "refused, told", refused_told },
+	{ "connected", connected },
+	{ "accepted", accepted },
+	{ "readable", readable },
+	{ "shut RD", shut_rd },
+	{ "shut WR", shut_wr },
+	{ "shut RDWR", shut_rdwr },
+	{ "peer shut RD", peer_shut_rd },
+	{ "peer shut WR", peer_shut_wr },
+	{ "both shut WR", both_shut_wr },
+	{ "peer closed", peer_closed },
+	{ "peer closed, readable", peer_closed_readable },
+	{ "peer closed, unread", peer_closed_unread },
+	{ "peer reset", peer_reset },
+	{ "peer reset, readable", peer_reset_readable },
+	{ "peer reset, told", peer_reset_told },
+	{ "disconnected", disconnected },
+	{ "closed", closed },
+};
+
+const int nr_states = ARRAY_SIZE(states);
+
+struct place make_state(const char *name)
+{
+	struct place p = { .fd = -1, .peer = -1, .other = -1 };
+	int i;
+
+	for (i = 0; i < nr_states; i++) {
+		if (!strcmp(states[i].name, name)) {
+			states[i].make(&p);
+			return p;
+		}
+	}
+	CHECK(i < nr_states, "no state \"%s\"", name);
+	return p;
+}
