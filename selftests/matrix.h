@@ -94,9 +94,9 @@ void add_product(void);				/* matrix_product.c */
 void add_waiting(void);				/* matrix_wait.c */
 void add_scripts(const char *group, const struct script *scripts, int n);
 extern const struct script name_scripts[], data_scripts[], ready_scripts[], life_scripts[],
-	option_scripts[], uring_scripts[];
+	option_scripts[], ioctl_scripts[], uring_scripts[];
 extern const int nr_name_scripts, nr_data_scripts, nr_ready_scripts, nr_life_scripts,
-	nr_option_scripts, nr_uring_scripts;
+	nr_option_scripts, nr_ioctl_scripts, nr_uring_scripts;
 bool has_uring(void);
 struct matrix_case *new_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

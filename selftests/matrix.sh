@@ -16,8 +16,7 @@
 # An address whose host is known, so that it can be asked, but does not exist:
 # a connect() to it goes on for as long as a test may take.
 dead_host() {
-	export RSOCK_DEAD4=10.9.0.213
-	ip neigh replace $RSOCK_DEAD4 lladdr 02:00:00:00:02:13 dev "$1" nud permanent
+	ip neigh replace "$RSOCK_DEAD4" lladdr 02:00:00:00:02:13 dev "$1" nud permanent
 }
 
 # What the documentation says is intended is what the program takes for it.
@@ -26,10 +25,12 @@ documented() {
 		"$TREE/Documentation/rsock.rst" | diff -u - <("$PROGRAMS/matrix_test" --differences)
 }
 
+allow_io_uring
 check "intended differences are documented" documented
 load_rsock
 topo_wire
 sock_env
+export RSOCK_DEAD4=10.9.0.213
 check "a dead host" dead_host "$ANET"
 run_check matrix_test
 topo_down

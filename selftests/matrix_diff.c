@@ -92,16 +92,38 @@ void print_difference(int index)
 	       row->tcp, row->rsock);
 }
 
+/* A paragraph, indented, in lines of at most 80 characters */
+static void print_text(const char *text)
+{
+	int column = 0;
+
+	while (*text) {
+		int word = strcspn(text, " ");
+
+		if (column && column + 1 + word > 80)
+			column = printf("\n") - 1;
+		column += printf("%s%.*s", column ? " " : "  ", word, text);
+		text += word;
+		text += *text == ' ';
+	}
+	putchar('\n');
+}
+
 void print_differences(void)
 {
+	const struct row *row;
 	size_t i;
 	int k;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		printf("%s%s\n  %s\n\n", i ? "\n" : "", reasons[i].title, reasons[i].text);
-		for (k = 0; k < reasons[i].n; k++)
-			printf("  * ``%s``, %s: ``%s``, here ``%s``\n", reasons[i].rows[k].cases,
-			       reasons[i].rows[k].label, reasons[i].rows[k].tcp,
-			       reasons[i].rows[k].rsock);
+		printf("\n%s\n", reasons[i].title);
+		print_text(reasons[i].text);
+		printf("\n  ::\n\n");
+		for (k = 0; k < reasons[i].n; k++) {
+			row = &reasons[i].rows[k];
+			printf("    %s: %s: %s, here %s\n", row->cases, row->label, row->tcp,
+			       row->rsock);
+		}
 	}
+	putchar('\n');
 }
