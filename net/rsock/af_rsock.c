@@ -622,14 +622,23 @@ static int rsock_stream_connect(struct socket *sock, struct sockaddr *uaddr,
 	return err;
 }
 
+/* States whose connection does not end in good order, as TCP sees it */
+#define RSOCK_RESET_STATES	(TCPF_SYN_SENT | TCPF_ESTABLISHED |	\
+				 TCPF_CLOSE_WAIT | TCPF_FIN_WAIT1 |	\
+				 TCPF_FIN_WAIT2)
+
+/* With an error left behind for who still waits, as with TCP */
 static int rsock_disconnect(struct sock *sk, int flags)
 {
+	int state = sk->sk_state;
+
 	rsock_sk_reset(sk);
 	rsock_set_state(sk, TCP_CLOSE);
 	rsock_listen_stop(sk);
 	sk->sk_wmem_queued = 0;
 	sk->sk_shutdown = 0;
-	sk->sk_err = 0;
+	if ((1 << state) & RSOCK_RESET_STATES)
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
 	/* Other threads may wait for what will not happen any more */
 	sk->sk_state_change(sk);
 	sk_error_report(sk);

@@ -344,17 +344,20 @@ static bool rsock_rx_ended(struct sock *sk, const struct rsock_ep *ep)
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE;
 }
 
-static void rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
-			  long *timeo)
+/* Returns -EPIPE if another thread has disconnected the socket, else 0 */
+static int rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
+			 long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int ret;
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	sk_wait_event(sk, timeo, rsock_rx_avail(ep) > skip ||
-		      rsock_rx_ended(sk, ep), &wait);
+	ret = sk_wait_event(sk, timeo, rsock_rx_avail(ep) > skip ||
+			    rsock_rx_ended(sk, ep), &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
+	return min(ret, 0);
 }
 
 /* Why is there nothing to read? Call only when there is not. */
@@ -418,8 +421,9 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 		err = timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (!timeo || signal_pending(current))
 			break;
-		err = 0;
-		rsock_rx_wait(sk, ep, skip, &timeo);
+		err = rsock_rx_wait(sk, ep, skip, &timeo);
+		if (err)
+			break;
 	}
 	rsock_ep_put(ep);
 	return copied ?: err;
