@@ -746,12 +746,15 @@ static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
 	struct rsock_ep *ep = rsock_sk_ep_get(sk);
 	struct rsock_written written;
 	struct rsock_note note;
-	int err = -EMSGSIZE;
+	int err = -EAGAIN;
 
 	if (!ep)
 		return -EAGAIN;
-	if (msg->msg_controllen >= CMSG_LEN(sizeof(written)))
-		err = rsock_notes_get(ep, &note) ? 0 : -EAGAIN;
+	if (READ_ONCE(ep->rx.nr_notes) &&
+	    msg->msg_controllen < CMSG_LEN(sizeof(written)))
+		err = -EMSGSIZE;
+	else if (rsock_notes_get(ep, &note))
+		err = 0;
 	rsock_ep_put(ep);
 	if (err)
 		return err;
