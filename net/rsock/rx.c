@@ -392,10 +392,12 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 	size_t copied = 0;
 	int err = 0;
 
-	while (copied < len) {
+	do {
 		skip = flags & MSG_PEEK ? copied : 0;
 		avail = rsock_rx_unread(ep);
 		if (avail > skip) {
+			if (!len)
+				break;
 			n = rsock_rx_copy(ep, to, skip,
 					  min_t(size_t, len - copied,
 						avail - skip));
@@ -424,7 +426,7 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 		err = rsock_rx_wait(sk, ep, skip, &timeo);
 		if (err)
 			break;
-	}
+	} while (copied < len);
 	rsock_ep_put(ep);
 	return copied ?: err;
 }
