@@ -722,7 +722,7 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	s64 to = RSOCK_TO_STREAM, cursor;
 	int ret;
 
-	if (msg->msg_flags & MSG_OOB)
+	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
 	ret = rsock_cmsg_offset(msg, &to);
 	if (ret)
@@ -799,7 +799,7 @@ static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (flags & MSG_ERRQUEUE)
 		return rsock_recv_errqueue(sk, msg);
 	if (flags & MSG_OOB)
-		return -EINVAL;
+		return sk->sk_state == TCP_LISTEN ? -ENOTCONN : -EINVAL;
 	lock_sock(sk);
 	if (rsock_sk(sk)->ep && sk->sk_state != TCP_LISTEN)
 		ret = rsock_rx_recvmsg(sk, msg, len, flags);

@@ -439,6 +439,9 @@ int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
 	ep = rsock_sk(sk)->ep;
 	if (rsock_send_broken(sk, ep))
 		goto out;
+	err = -EOPNOTSUPP;
+	if (msg->msg_flags & MSG_OOB)
+		goto out;
 	err = -ENXIO;
 	if (!rsock_send_mapped(ep, to, msg_data_left(msg)))
 		goto out;
