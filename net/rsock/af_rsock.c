@@ -715,6 +715,17 @@ static int rsock_cmsg_offset(struct msghdr *msg, s64 *to)
 	return found == !!(msg->msg_flags & MSG_RIOWRITE) ? 0 : -EINVAL;
 }
 
+/* Those of level SOL_SOCKET are checked, though none of them has an effect */
+static int rsock_cmsg_check(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie cookie;
+
+	if (!msg->msg_controllen)
+		return 0;
+	sockcm_init(&cookie, sk);
+	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
+}
+
 static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
@@ -724,7 +735,7 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
-	ret = rsock_cmsg_offset(msg, &to);
+	ret = rsock_cmsg_check(sk, msg) ?: rsock_cmsg_offset(msg, &to);
 	if (ret)
 		return ret;
 	lock_sock(sk);
