@@ -877,22 +877,33 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
+/* Those that ask about devices and routes are for any socket of IP */
 static int rsock_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sock *sk = sock->sk;
 	struct rsock_ep *ep;
 	int answ = 0;
 
-	if (cmd != SIOCINQ && cmd != SIOCOUTQ)
-		return -ENOIOCTLCMD;
+	switch (cmd) {
+	case SIOCATMARK:	/* there is no urgent data */
+		return put_user(0, (int __user *)arg);
+	case SIOCINQ:
+	case SIOCOUTQ:
+	case SIOCOUTQNSD:
+		break;
+	default:
+		return inet_ioctl(sock, cmd, arg);
+	}
 	lock_sock(sk);
 	ep = rsock_sk(sk)->ep;
 	if (sk->sk_state == TCP_LISTEN)
 		answ = -EINVAL;
 	else if (ep && cmd == SIOCINQ)
 		answ = rsock_rx_avail(ep);
-	else if (ep)
+	else if (ep && cmd == SIOCOUTQ)
 		answ = rsock_tx_queued(ep);
+	else if (ep)
+		answ = rsock_tx_unsent(ep);
 	release_sock(sk);
 	return answ < 0 ? answ : put_user(answ, (int __user *)arg);
 }
@@ -1085,6 +1096,7 @@ struct proto rsock_proto = {
 	.getname	= rsock_getname,	\
 	.poll		= rsock_poll,		\
 	.ioctl		= rsock_ioctl,		\
+	.gettstamp	= sock_gettstamp,	\
 	.listen		= rsock_listen,		\
 	.shutdown	= rsock_shutdown,	\
 	.setsockopt	= rsock_setsockopt,	\
