@@ -258,9 +258,11 @@ static int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr,
 		memcpy(&addr->in, uaddr, sizeof(addr->in));
 		break;
 	case AF_INET6:
-		if (len < (int)sizeof(addr->in6))
+		/* As of old, without a scope */
+		if (len < SIN6_LEN_RFC2133)
 			return -EINVAL;
-		memcpy(&addr->in6, uaddr, sizeof(addr->in6));
+		memcpy(&addr->in6, uaddr,
+		       min_t(size_t, len, sizeof(addr->in6)));
 		break;
 	default:
 		return -EAFNOSUPPORT;
@@ -529,13 +531,29 @@ static int __rsock_bind(struct sock *sk, union rsock_addr *addr)
 	return 0;
 }
 
+/* Old programs bind to the wildcard without a family, and TCP lets them */
+static bool rsock_addr_is_bare_any(const struct sockaddr *uaddr, int len,
+				   union rsock_addr *addr)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)uaddr;
+
+	if (len < (int)sizeof(*in) || in->sin_family != AF_UNSPEC ||
+	    in->sin_addr.s_addr != htonl(INADDR_ANY))
+		return false;
+	memset(addr, 0, sizeof(*addr));
+	addr->in = *in;
+	addr->in.sin_family = AF_INET;
+	return true;
+}
+
 static int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 {
 	struct sock *sk = sock->sk;
 	union rsock_addr addr;
 	int err;
 
-	err = rsock_addr_in(sk, uaddr, len, &addr);
+	err = rsock_addr_is_bare_any(uaddr, len, &addr) ? 0 :
+	      rsock_addr_in(sk, uaddr, len, &addr);
 	if (err)
 		return err;
 	lock_sock(sk);
