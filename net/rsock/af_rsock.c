@@ -564,6 +564,23 @@ static int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 
 /* Connecting: called by inet_stream_connect(), which waits and keeps state */
 
+/* Why nobody can answer for an IPv6 address; rdma_cm would ask all the same */
+static int rsock_addr_unreachable(const struct rsock_sock *rs,
+				  const union rsock_addr *addr)
+{
+	int type;
+
+	if (addr->sa.sa_family != AF_INET6)
+		return 0;
+	type = ipv6_addr_type(&addr->in6.sin6_addr);
+	if (type & IPV6_ADDR_MULTICAST)
+		return -ENETUNREACH;
+	if ((type & IPV6_ADDR_LINKLOCAL) && !addr->in6.sin6_scope_id &&
+	    !rs->bound)
+		return -EINVAL;
+	return 0;
+}
+
 static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
@@ -576,6 +593,9 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 		return err;
 	v6 = addr.sa.sa_family == AF_INET6;
 	rsock_addr_unmap(&addr);
+	err = rsock_addr_unreachable(rs, &addr);
+	if (err)
+		return err;
 	if (rs->bound && rs->laddr.sa.sa_family != addr.sa.sa_family)
 		return -EAFNOSUPPORT;
 	err = rsock_sk_new_id(sk);
