@@ -504,14 +504,23 @@ static int rsock_sk_new_id(struct sock *sk)
 	return err;
 }
 
+/* An endpoint of old is kept only as long as there is something to read */
+static bool rsock_ep_in_use(struct rsock_ep *ep)
+{
+	int state = ep ? READ_ONCE(ep->state) : RSOCK_EP_IDLE;
+
+	if (state == RSOCK_EP_IDLE)
+		return false;
+	return state < RSOCK_EP_DYING || rsock_rx_avail(ep);
+}
+
 static int __rsock_bind(struct sock *sk, union rsock_addr *addr)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
 	bool v6 = addr->sa.sa_family == AF_INET6;
 	int err;
 
-	if (sk->sk_state != TCP_CLOSE || rs->bound ||
-	    (rs->ep && READ_ONCE(rs->ep->state) != RSOCK_EP_IDLE))
+	if (sk->sk_state != TCP_CLOSE || rs->bound || rsock_ep_in_use(rs->ep))
 		return -EINVAL;
 	rsock_addr_unmap(addr);
 	err = rsock_sk_new_id(sk);
