@@ -1164,6 +1164,8 @@ static int rsock_create(struct net *net, struct socket *sock, int protocol,
 
 	if (sock->type != SOCK_STREAM)
 		return -ESOCKTNOSUPPORT;
+	if (protocol < 0 || protocol >= IPPROTO_MAX)
+		return -EINVAL;
 	if (protocol && protocol != IPPROTO_TCP)
 		return -EPROTONOSUPPORT;
 	sk = rsock_sk_alloc(net, rsock_family, kern);
