@@ -58,13 +58,14 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	sk->sk_rcvlowat = lsk->sk_rcvlowat;
 	sk->sk_lingertime = lsk->sk_lingertime;
 	sk->sk_reuse = lsk->sk_reuse;
-	sk->sk_priority = lsk->sk_priority;
 	sk->sk_mark = lsk->sk_mark;
 	sk->sk_bound_dev_if = lsk->sk_bound_dev_if;
 	if (sock_flag(lsk, SOCK_LINGER))
 		sock_set_flag(sk, SOCK_LINGER);
 	if (sock_flag(lsk, SOCK_KEEPOPEN))
 		sock_set_flag(sk, SOCK_KEEPOPEN);
+	if (sock_flag(lsk, SOCK_URGINLINE))
+		sock_set_flag(sk, SOCK_URGINLINE);
 	if (sock_flag(lsk, SOCK_ZEROCOPY))
 		sock_set_flag(sk, SOCK_ZEROCOPY);
 	rsock_set_state(sk, TCP_SYN_RECV);
