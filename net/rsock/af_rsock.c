@@ -541,12 +541,14 @@ static int __rsock_bind(struct sock *sk, union rsock_addr *addr)
 }
 
 /* Old programs bind to the wildcard without a family, and TCP lets them */
-static bool rsock_addr_is_bare_any(const struct sockaddr *uaddr, int len,
+static bool rsock_addr_is_bare_any(const struct sock *sk,
+				   const struct sockaddr *uaddr, int len,
 				   union rsock_addr *addr)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)uaddr;
 
-	if (len < (int)sizeof(*in) || in->sin_family != AF_UNSPEC ||
+	if (sk->sk_family == AF_INET6 || len < (int)sizeof(*in) ||
+	    in->sin_family != AF_UNSPEC ||
 	    in->sin_addr.s_addr != htonl(INADDR_ANY))
 		return false;
 	memset(addr, 0, sizeof(*addr));
@@ -561,7 +563,7 @@ static int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 	union rsock_addr addr;
 	int err;
 
-	err = rsock_addr_is_bare_any(uaddr, len, &addr) ? 0 :
+	err = rsock_addr_is_bare_any(sk, uaddr, len, &addr) ? 0 :
 	      rsock_addr_in(sk, uaddr, len, &addr);
 	if (err)
 		return err;
