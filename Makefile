@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 
 export KDIR HOST FULL RDMA_DRIVER
 
-.PHONY: all module library programs sparse checkpatch shellcheck check check-debug \
+.PHONY: all module library run programs sparse checkpatch shellcheck check check-debug \
 	check-all demo bench shell install setup clean help
 
 all: module
@@ -22,6 +22,9 @@ module:
 
 library:
 	@$(MAKE) -s -C tools/librsock
+
+run:
+	@$(MAKE) -s -C tools/rsock-run
 
 programs:
 	@$(MAKE) -s -C selftests
@@ -61,7 +64,8 @@ install: module
 	@set -- $$(tools/vm/kernel $(KVER)) && \
 	$(MAKE) -s -C "$$2" M="$(CURDIR)/build/$$1" CONFIG_MODULE_SIG_ALL= modules_install && \
 	depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') "$$1" && \
-	install -D -m 644 include/uapi/linux/rsock.h $(DESTDIR)$(PREFIX)/include/linux/rsock.h
+	install -D -m 644 include/uapi/linux/rsock.h $(DESTDIR)$(PREFIX)/include/linux/rsock.h && \
+	$(MAKE) -s -C tools/rsock-run install DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)'
 
 clean:
 	rm -rf build
@@ -69,6 +73,7 @@ clean:
 help:
 	@echo 'make [KVER=…] [KDIR=…]  build the module into build/<kernel>/'
 	@echo 'make library            build librsock (riomap, riowrite) into build/librsock/'
+	@echo 'make run                build rsock-run (TCP programs on RDMA) into build/rsock-run/'
 	@echo 'make check [TEST=…]     test it in guests with the stock kernels 6.1 and 6.12'
 	@echo 'make check-debug        test it with KASAN, lockdep, kmemleak, … (User-Mode Linux)'
 	@echo 'make check-all          all of these, with longer tests'
@@ -79,7 +84,7 @@ help:
 	@echo 'make sparse             static checks of types, locks and byte order'
 	@echo 'make checkpatch         coding style'
 	@echo 'make shellcheck         the same for shell scripts'
-	@echo 'make install            install the module and its header here'
+	@echo 'make install            install the module, its header and rsock-run here'
 	@echo 'make setup              install the Debian packages for all of this'
 	@echo 'make clean              remove build/'
 	@echo

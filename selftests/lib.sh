@@ -78,6 +78,21 @@ check_fails() { # NAME COMMAND...
 	fi
 }
 
+# says STATUS PATTERN COMMAND...: it ends with this status, and says that; for "check".
+says() {
+	local status=$1 pattern=$2 log
+	shift 2
+	log=$("$@" 2>&1)
+	[ $? = "$status" ] || {
+		echo "another status; it said: $log"
+		return 1
+	}
+	grep -q -- "$pattern" <<<"$log" || {
+		echo "it said: $log"
+		return 1
+	}
+}
+
 # run_check PROGRAM [ARGS]: run a libcheck program and take over its results.
 # It is expected to print TAP where CK_TAP_LOG_FILE_NAME says.
 run_check() {
