@@ -11,22 +11,22 @@
 
 #include "early.h"
 
-static int domain;
+static int protocol;
 
-int early_domain(void)
+int early_protocol(void)
 {
-	return domain;
+	return protocol;
 }
 
 __attribute__((constructor)) static void early(void)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
 	const char *addr = getenv("RSOCK_SERVER4");
-	socklen_t len = sizeof(domain);
+	socklen_t len = sizeof(protocol);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	if (addr && inet_pton(AF_INET, addr, &in.sin_addr) == 1 &&
 	    !bind(fd, (struct sockaddr *)&in, sizeof(in)))
-		syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
+		syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
 	close(fd);
 }

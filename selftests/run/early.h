@@ -2,6 +2,6 @@
 #ifndef _SELFTESTS_RUN_EARLY_H
 #define _SELFTESTS_RUN_EARLY_H
 
-int early_domain(void);	/* of a socket that was bound as the library was loaded */
+int early_protocol(void);	/* of a socket that was bound as the library was loaded */
 
 #endif /* _SELFTESTS_RUN_EARLY_H */

@@ -10,13 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <linux/rsock.h>
-
 #include "preload.h"
 
 /* In force if there is no memory for more: nothing is touched */
 static const struct config nothing = {
-	.family = AF_RSOCK,
 	.broken = true,
 };
 
@@ -53,13 +50,6 @@ static void read_rules(struct config *c)
 		return;
 }
 
-static void read_family(struct config *c)
-{
-	const char *family = getenv("RSOCK_RUN_FAMILY");
-
-	c->family = family ? atoi(family) : AF_RSOCK;
-}
-
 const struct config *config(void)
 {
 	const struct config *known = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
@@ -73,7 +63,6 @@ const struct config *config(void)
 		return &nothing;
 	read_log(c);
 	read_rules(c);
-	read_family(c);
 	if (__atomic_compare_exchange_n(&current, &known, c, false,
 					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return c;

@@ -11,6 +11,13 @@
 
 #include "preload.h"
 
+static int told_pid;
+
+void log_as(int pid)
+{
+	told_pid = pid;
+}
+
 bool log_wanted(void)
 {
 	return config()->log != LOG_NONE;
@@ -40,7 +47,7 @@ void log_line(const char *fmt, ...)
 	fd = log_open(c);
 	if (fd < 0)
 		return;
-	len = snprintf(text, sizeof(text), "rsock-run[%d] ", (int)getpid());
+	len = snprintf(text, sizeof(text), "rsock-run[%d] ", told_pid ? told_pid : (int)getpid());
 	va_start(args, fmt);
 	len += vsnprintf(text + len, sizeof(text) - len, fmt, args);
 	va_end(args);

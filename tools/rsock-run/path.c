@@ -40,7 +40,7 @@ static bool any_device(void)
 
 static bool can_open(void)
 {
-	int fd = socket_new(KIND_RSOCK, AF_UNSPEC);
+	int fd = socket_new(KIND_RSOCK, AF_INET);
 
 	if (fd >= 0)
 		close(fd);
@@ -50,7 +50,7 @@ static bool can_open(void)
 /* An AF_RSOCK socket can have this address, which is one of ours */
 static bool can_bind(struct name *name)
 {
-	int fd = socket_new(KIND_RSOCK, AF_UNSPEC);
+	int fd = socket_new(KIND_RSOCK, name->sa.sa_family);
 	bool ok;
 
 	if (fd < 0)

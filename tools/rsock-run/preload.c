@@ -4,11 +4,9 @@
  * AF_RSOCK socket takes its place there, or the other way round. No call that
  * carries data is in our way, and what a descriptor is the kernel knows.
  */
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "preload.h"
@@ -71,81 +69,7 @@ __attribute__((constructor)) static void init(void)
 	config();
 }
 
-/* --- what a socket is to become ------------------------------------------------- */
-
-static enum kind choose_auto(enum rule_direction direction, const struct sockaddr *addr,
-			     socklen_t len, const char **why)
-{
-	bool path = direction == RULE_LISTEN ? path_listen(addr, len, why) :
-					       path_connect(addr, len, why);
-
-	return path ? KIND_RSOCK : KIND_TCP;
-}
-
-static enum kind choose(const struct rules *rules, int rule, enum rule_direction direction,
-			const struct sockaddr *addr, socklen_t len, const char **why)
-{
-	enum rule_action action = rule < 0 ? RULE_AUTO : rules->rule[rule].action;
-
-	*why = "as it says";
-	switch (action) {
-	case RULE_RSOCK:
-		return KIND_RSOCK;
-	case RULE_TCP:
-		return KIND_TCP;
-	default:
-		return choose_auto(direction, addr, len, why);
-	}
-}
-
-static void log_choice(int fd, enum rule_direction direction, const struct host *h,
-		       enum kind wanted, int rule, const char *why)
-{
-	char addr[INET6_ADDRSTRLEN] = "?", number[20] = "no rule";
-
-	if (!log_wanted())
-		return;
-	inet_ntop(h->family, h->addr, addr, sizeof(addr));
-	if (rule >= 0)
-		snprintf(number, sizeof(number), "rule %d", rule + 1);
-	log_line("fd %d: %s %s port %d: %s (%s: %s)", fd,
-		 direction == RULE_LISTEN ? "listen" : "connect", addr, h->port,
-		 wanted == KIND_RSOCK ? "AF_RSOCK" : "TCP", number, why);
-}
-
-/*
- * Make a socket what the rules want for an address, if it is one of ours and
- * can still be changed. Everything else is for the kernel to judge.
- */
-static int settle(int fd, enum rule_direction direction, const struct sockaddr *addr,
-		  socklen_t len, struct registrations *regs)
-{
-	const struct config *c = config();
-	enum kind kind, wanted;
-	struct name name;
-	const char *why;
-	struct host h;
-	int domain, rule, ret;
-
-	if (c->broken || !host_of(&h, addr, len))
-		return 0;
-	kind = socket_kind(fd, &domain);
-	if (kind == KIND_OTHER || (kind == KIND_TCP && domain != addr->sa_family) ||
-	    !socket_idle(fd))
-		return 0;
-	if (direction == RULE_LISTEN && socket_bound(fd, &name))
-		return 0;
-
-	rule = rules_find(&c->rules, direction, &h);
-	wanted = choose(&c->rules, rule, direction, addr, len, &why);
-	log_choice(fd, direction, &h, wanted, rule, why);
-	if (kind == wanted)
-		return 0;
-	ret = socket_exchange(fd, wanted, addr->sa_family, regs);
-	if (ret)
-		log_line("fd %d: cannot be changed: %s", fd, strerrordesc_np(errno));
-	return ret;
-}
+/* --- before the calls --------------------------------------------------------------- */
 
 /* Not to be cancelled half-way; and what succeeds leaves errno alone */
 static int settle_safely(int fd, enum rule_direction direction, const struct sockaddr *addr,
@@ -155,7 +79,7 @@ static int settle_safely(int fd, enum rule_direction direction, const struct soc
 
 	regs->n = 0;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	ret = settle(fd, direction, addr, len, regs);
+	ret = settle(fd, fd, direction, addr, len, regs);
 	pthread_setcancelstate(cancel, NULL);
 	if (!ret)
 		errno = err;
@@ -221,10 +145,10 @@ int getsockopt(int fd, int level, int name, void *restrict val, socklen_t *restr
 {
 	int ret = real_getsockopt(fd, level, name, val, len), err = errno, domain;
 
-	if (ret || level != SOL_SOCKET || (name != SO_DOMAIN && name != SO_PROTOCOL))
+	if (ret || level != SOL_SOCKET || name != SO_PROTOCOL)
 		return ret;
-	if (socket_kind(fd, &domain) == KIND_RSOCK && *len == sizeof(domain))
-		memcpy(val, name == SO_DOMAIN ? &domain : &(int){ IPPROTO_TCP }, *len);
+	if (socket_kind(fd, &domain) == KIND_RSOCK && *len == sizeof(int))
+		memcpy(val, &(int){ IPPROTO_TCP }, *len);
 	errno = err;
 	return ret;
 }

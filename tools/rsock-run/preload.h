@@ -29,7 +29,6 @@ int real_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
 enum log_target { LOG_NONE, LOG_STDERR, LOG_FILE };
 
 struct config {
-	int family;			/* of AF_RSOCK */
 	enum log_target log;
 	char log_file[4096];
 	uint64_t stderr_inode;		/* what standard error was at first */
@@ -42,6 +41,7 @@ const struct config *config(void);
 /* --- log.c ------------------------------------------------------------------- */
 
 bool log_wanted(void);
+void log_as(int pid);		/* of whom it tells, if it is not this process */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- path.c: RDMA devices ----------------------------------------------------- */
@@ -89,7 +89,6 @@ struct name {
 	socklen_t len;
 };
 
-/* @domain: AF_INET or AF_INET6, also of AF_RSOCK */
 enum kind socket_kind(int fd, int *domain);
 /* Neither connected, nor on the way to it, nor listening */
 bool socket_idle(int fd);
@@ -103,5 +102,18 @@ int socket_new(enum kind kind, int domain);
  * Return: 0, or -1 with errno, and nothing has changed.
  */
 int socket_exchange(int fd, enum kind to, int domain, struct registrations *regs);
+
+/* --- settle.c --------------------------------------------------------------------- */
+
+/*
+ * settle() - make a socket what the rules want for an address, if it is one of
+ *	TCP, or was, and can still be changed. All else is for the kernel to judge
+ * @shown: what the log calls it
+ * @regs: as of socket_exchange(), n is 0 before
+ *
+ * Return: 0, or -1 with errno: the call that @addr is for must fail.
+ */
+int settle(int fd, int shown, enum rule_direction direction, const struct sockaddr *addr,
+	   socklen_t len, struct registrations *regs);
 
 #endif /* RSOCK_RUN_PRELOAD_H */

@@ -61,7 +61,7 @@ static void check_elf(const char *path)
 			     path);
 		if (!has_interpreter(file, &e))
 			errx(EXIT_CANNOT,
-			     "%s is statically linked and cannot be run on AF_RSOCK; link it dynamically, or have it open AF_RSOCK sockets itself",
+			     "%s is statically linked, so that LD_PRELOAD is ignored; run it with rsock-run -s",
 			     path);
 	}
 	fclose(file);

@@ -7,24 +7,28 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <linux/rsock.h>
 
 #include "launcher.h"
+#include "supervise.h"
 
 #define LIBRARY		"librsock-preload.so"
-#define FAMILY_FILE	"/sys/module/rsock/parameters/family"
 
 static const char usage_text[] =
-	"usage: rsock-run [-c FILE] [-v | -l FILE] PROGRAM [ARGUMENT...]\n"
+	"usage: rsock-run [-s] [-c FILE] [-v | -l FILE] PROGRAM [ARGUMENT...]\n"
 	"\n"
 	"Run a program with AF_RSOCK (RDMA) sockets in the place of those of TCP.\n"
 	"\n"
+	"  -s, --supervise    for programs that LD_PRELOAD does not reach: static ones, those\n"
+	"                     written in Go\n"
 	"  -c, --config FILE  rules that say which sockets; default: the first of\n"
 	"                     ~/.config/rsock-run.conf and /etc/rsock-run.conf that is\n"
 	"                     there; else all whose address has an RDMA device\n"
@@ -94,32 +98,20 @@ static void set_log(const char *file)
 	set("RSOCK_RUN_LOG", path);
 }
 
-static void set_family(void)
-{
-	FILE *file = fopen(FAMILY_FILE, "re");
-	char family[16];
-
-	if (!file)
-		return;
-	if (fscanf(file, "%15[0-9]", family) == 1)
-		set("RSOCK_RUN_FAMILY", family);
-	fclose(file);
-}
-
 static void warn_without_module(void)
 {
-	const char *family = getenv("RSOCK_RUN_FAMILY");
-	int fd = socket(family ? atoi(family) : AF_RSOCK, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_RSOCK);
 
 	if (fd >= 0)
 		close(fd);
-	else if (errno == EAFNOSUPPORT)
+	else if (errno == EPROTONOSUPPORT)
 		warnx("the module rsock is not loaded (\"modprobe rsock\" as root): where a rule says auto, TCP is used");
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "supervise", no_argument, NULL, 's' },
 		{ "config", required_argument, NULL, 'c' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "log", required_argument, NULL, 'l' },
@@ -127,10 +119,14 @@ int main(int argc, char **argv)
 		{ }
 	};
 	const char *config = NULL;
+	bool by_supervisor = false;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+c:vl:h", options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "+sc:vl:h", options, NULL)) >= 0) {
 		switch (option) {
+		case 's':
+			by_supervisor = true;
+			break;
 		case 'c':
 			config = optarg;
 			break;
@@ -155,10 +151,13 @@ int main(int argc, char **argv)
 	config = config ? config : file_default();
 	if (config)
 		set("RSOCK_RUN_RULES", file_read(config));
-	program_check(argv[optind]);
-	set_library();
-	set_family();
 	warn_without_module();
+	if (by_supervisor) {
+		supervise();
+	} else {
+		program_check(argv[optind]);
+		set_library();
+	}
 	execvp(argv[optind], argv + optind);
 	err(errno == ENOENT ? EXIT_NONE : EXIT_CANNOT, "%s", argv[optind]);
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <linux/rsock.h>
+
 #include "preload.h"
 
 static int int_option(int fd, int level, int name)
@@ -28,17 +30,17 @@ static bool local_name(int fd, struct name *name)
 
 enum kind socket_kind(int fd, int *domain)
 {
-	struct name name;
-
 	*domain = int_option(fd, SOL_SOCKET, SO_DOMAIN);
-	if (*domain == config()->family && local_name(fd, &name)) {
-		*domain = name.sa.sa_family;
-		return KIND_RSOCK;
-	}
-	if ((*domain == AF_INET || *domain == AF_INET6) &&
-	    int_option(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP)
+	if (*domain != AF_INET && *domain != AF_INET6)
+		return KIND_OTHER;
+	switch (int_option(fd, SOL_SOCKET, SO_PROTOCOL)) {
+	case IPPROTO_TCP:
 		return KIND_TCP;
-	return KIND_OTHER;
+	case IPPROTO_RSOCK:
+		return KIND_RSOCK;
+	default:
+		return KIND_OTHER;
+	}
 }
 
 /* poll(), but no point of cancellation: our callers are none */
@@ -77,9 +79,8 @@ bool socket_bound(int fd, struct name *name)
 
 int socket_new(enum kind kind, int domain)
 {
-	if (kind == KIND_RSOCK)
-		return socket(config()->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return socket(domain, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+	return socket(domain, SOCK_STREAM | SOCK_CLOEXEC,
+		      kind == KIND_RSOCK ? IPPROTO_RSOCK : IPPROTO_TCP);
 }
 
 /* The port is one of those that the kernel chooses from */
