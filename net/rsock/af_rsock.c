@@ -849,6 +849,14 @@ static int rsock_recv_errqueue(struct sock *sk, struct msghdr *msg)
 	return 0;
 }
 
+/* There is no connection, but there may have been one */
+static int rsock_recv_none(struct sock *sk)
+{
+	if (sk->sk_err)
+		return sock_error(sk);
+	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
 static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 			 int flags)
 {
@@ -861,8 +869,9 @@ static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (flags & MSG_OOB)
 		return sk->sk_state == TCP_LISTEN ? -ENOTCONN : -EINVAL;
 	lock_sock(sk);
-	if (rsock_sk(sk)->ep && sk->sk_state != TCP_LISTEN)
-		ret = rsock_rx_recvmsg(sk, msg, len, flags);
+	if (sk->sk_state != TCP_LISTEN)
+		ret = rsock_sk(sk)->ep ? rsock_rx_recvmsg(sk, msg, len, flags) :
+					 rsock_recv_none(sk);
 	release_sock(sk);
 	return ret;
 }
