@@ -68,9 +68,10 @@ void rec_while_blocked(void (*fn)(void *arg), void *arg, int (*act)(void *arg));
 int find_difference(const char *case_name, const char *label, const char *tcp,
 		    const char *rsock);
 const char *difference_value(int index);	/* what AF_RSOCK has instead */
+bool difference_must_occur(int index);
 int count_differences(void);
 void print_difference(int index);
-void print_differences(void);			/* as in Documentation/rsock.rst */
+void print_differences(void);			/* the reasons, for the documentation */
 
 /* --- cases ------------------------------------------------------------------- */
 
@@ -111,6 +112,7 @@ struct place {
 struct state {
 	const char *name;
 	void (*make)(struct place *p);
+	bool waits;		/* there are calls that wait for something */
 };
 
 extern const struct state states[];
@@ -126,7 +128,7 @@ struct addr live_address(void);			/* somebody does */
 struct call {
 	const char *name;
 	void (*make)(struct place *p);
-	bool waits;		/* may wait, so it is tried with a blocking socket, too */
+	bool waits;		/* may wait, so that it is tried with a blocking socket */
 	int patience;		/* ms that it may sleep on its way, 0: few */
 };
 

@@ -40,6 +40,13 @@ static void rec_arrived(int fd)
 	rec_recv("peer reads", fd, 60);
 }
 
+/* The same in lines of a label of its own, that an intended difference can name */
+static void rec_arrived_as(const char *label, int fd)
+{
+	rec_ready(label, fd);
+	rec_recv(label, fd, 60);
+}
+
 /* --- flags -------------------------------------------------------------------------- */
 
 static void send_with(int flags)
@@ -48,11 +55,10 @@ static void send_with(int flags)
 
 	TRY("send", send(p.c, "abcde", 5, flags));
 	rec_ready("after", p.c);
+	/* For how long it is held back is not told. */
+	if (flags & MSG_MORE)
+		TRY("more", send(p.c, "f", 1, 0));
 	rec_arrived(p.s);
-	if (flags & MSG_MORE) {
-		TRY("send", send(p.c, "f", 1, 0));
-		rec_arrived(p.s);
-	}
 	close_pair(&p);
 }
 
@@ -215,7 +221,7 @@ static void send_vectors(ssize_t (*call)(int fd, const struct iovec *iov, int n)
 		struct pair p = pair_of("connected");
 
 		TRY(vectors[i].name, call(p.c, vectors[i].iov, vectors[i].n));
-		rec_arrived(p.s);
+		rec_arrived_as(vectors[i].name, p.s);
 		close_pair(&p);
 	}
 }
@@ -294,7 +300,7 @@ static void send_over_edge(void)
 	struct pair p = pair_of("connected");
 
 	TRY("send", send(p.c, edge(3), 10, 0));
-	rec_arrived(p.s);
+	rec_arrived_as("part", p.s);
 	TRY("write", write(p.c, edge(0), 10));
 	rec_arrived(p.s);
 }

@@ -191,18 +191,34 @@ static void connect_after_refusal(void)
 	TRY("send", send(fd, "abc", 3, 0));
 }
 
+/* A listener is shut down, and listens once more */
+static void listen_at(int port)
+{
+	struct addr a = server_addr(IPV4, port), name;
+	int fd = open_socket(IPV4, 0), c;
+
+	MUST(bind(fd, &a.sa, a.len));
+	MUST(listen(fd, 4));
+	a = local_name(fd);
+	c = open_client(IPV4, &a);
+	TRY("shutdown", shutdown(fd, SHUT_RDWR));
+	rec_ready("client", c);
+	TRY("listen", listen(fd, 4));
+	name = local_name(fd);
+	rec("same port", "%d", addr_port(&name) == addr_port(&a));
+	rec_ready("listener", fd);
+	set_port(&a, addr_port(&name));
+	TRY("connect", connect(open_socket(IPV4, 0), &a.sa, a.len) ? -1 : 0);
+}
+
 static void listen_again(void)
 {
-	struct place p = make_state("connection waits");
-	struct addr a = local_name(p.fd), name;
+	listen_at(0);
+}
 
-	TRY("shutdown", shutdown(p.fd, SHUT_RDWR));
-	rec_ready("client", p.other);
-	TRY("listen", listen(p.fd, 4));
-	name = local_name(p.fd);
-	rec("same port", "%d", addr_port(&name) == addr_port(&a));
-	rec_ready("listener", p.fd);
-	TRY("connect", connect(open_socket(IPV4, 0), &name.sa, name.len));
+static void listen_again_there(void)
+{
+	listen_at(7480);
 }
 
 /* --- sharing -------------------------------------------------------------------------- */
@@ -244,6 +260,7 @@ static void fork_share(void)
 	reap(pid);
 	rec_ready("peer", p.peer);
 	TRY("send", send(p.fd, " parent", 7, 0));
+	rec_ready("peer", p.peer);
 	rec_recv("peer reads", p.peer, 16);
 	MUST(close(p.fd));
 	rec_ready("peer", p.peer);
@@ -440,6 +457,22 @@ static void send_after_peer_reset(void)
 	send_after_close("peer reset");
 }
 
+/* It has not read all: TCP resets. */
+static void peer_closed_unread(void)
+{
+	struct place p = make_state("connected");
+
+	send_all(p.fd, "unread", 6);
+	wait_inq(p.peer, 6);
+	MUST(close(p.peer));
+	wait_events(p.fd, POLLRDHUP);
+	rec_ready("closed", p.fd);
+	rec_recv("recv", p.fd, 8);
+	rec_recv("recv", p.fd, 8);
+	TRY("send", send(p.fd, "abc", 3, 0));
+	rec_ready("at last", p.fd);
+}
+
 static void send_to_shut_reader(void)
 {
 	send_after_close("peer shut RD");
@@ -471,6 +504,7 @@ const struct script life_scripts[] = {
 	{ "connect again", connect_again },
 	{ "connect after a refusal", connect_after_refusal },
 	{ "listen again", listen_again },
+	{ "listen again, chosen port", listen_again_there },
 	{ "dup, close", dup_close },
 	{ "dup, shutdown", dup_shutdown },
 	{ "fork", fork_share },
@@ -486,6 +520,7 @@ const struct script life_scripts[] = {
 	{ "both shut down", crossing_shutdowns },
 	{ "send after peer's close", send_after_peer_close },
 	{ "send after peer's reset", send_after_peer_reset },
+	{ "closed without reading", peer_closed_unread },
 	{ "send to one who shut RD", send_to_shut_reader },
 	{ "shut RD, then data", shut_rd_then_data },
 };

@@ -28,7 +28,7 @@ static const struct option_row rows[] = {
 	ROW(SOL_SOCKET, SO_SNDTIMEO), ROW(SOL_SOCKET, SO_BINDTODEVICE),
 	ROW(SOL_SOCKET, SO_ATTACH_FILTER), ROW(SOL_SOCKET, SO_DETACH_FILTER),
 	ROW(SOL_SOCKET, SO_PEERNAME), ROW(SOL_SOCKET, SO_TIMESTAMP),
-	ROW(SOL_SOCKET, SO_ACCEPTCONN), ROW(SOL_SOCKET, SO_PEERSEC), ROW(SOL_SOCKET, SO_PASSSEC),
+	ROW(SOL_SOCKET, SO_ACCEPTCONN), ROW(SOL_SOCKET, SO_PASSSEC),
 	ROW(SOL_SOCKET, SO_MARK), ROW(SOL_SOCKET, SO_PROTOCOL), VARIES(SOL_SOCKET, SO_DOMAIN),
 	ROW(SOL_SOCKET, SO_RXQ_OVFL), ROW(SOL_SOCKET, SO_PEEK_OFF), ROW(SOL_SOCKET, SO_NOFCS),
 	ROW(SOL_SOCKET, SO_SELECT_ERR_QUEUE), ROW(SOL_SOCKET, SO_BUSY_POLL),
@@ -42,8 +42,7 @@ static const struct option_row rows[] = {
 	{ "SOL_SOCKET 0", SOL_SOCKET, 0 }, { "SOL_SOCKET 9999", SOL_SOCKET, 9999 },
 	{ "SOL_SOCKET -1", SOL_SOCKET, -1 }, { "level 31337", 31337, 1 },
 	{ "level -1", -1, 1 }, { "of UDP", IPPROTO_UDP, 1 },
-	ROW(IPPROTO_TCP, TCP_NODELAY), VARIES(IPPROTO_TCP, TCP_MAXSEG),
-	{ "IPPROTO_TCP 9999", IPPROTO_TCP, 9999 }, { "IPPROTO_IP 9999", IPPROTO_IP, 9999 },
+	ROW(IPPROTO_TCP, TCP_NODELAY),
 };
 
 static void read_option(const struct option_row *row, int fd)
@@ -153,7 +152,7 @@ static void read_bad_pointers(void)
 	int value;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i += 5) {
+	for (i = 0; i < 50; i += 5) {
 		TRY(rows[i].name, getsockopt(p.fd, rows[i].level, rows[i].option, (void *)8, &len));
 		TRY(rows[i].name, getsockopt(p.fd, rows[i].level, rows[i].option, &value,
 					     (void *)8));

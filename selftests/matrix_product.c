@@ -58,12 +58,16 @@ static void run_product(const struct matrix_case *c)
 	aftermath(&p);
 }
 
-static bool has_mode(const struct call *call, int mode)
+static bool has_mode(const struct state *state, const struct call *call, int mode)
 {
-	if (mode == NONBLOCKING)
-		return true;
-	/* A connection takes as long as it does. */
-	return call->waits && (mode == BLOCKING || !call->patience);
+	switch (mode) {
+	case BLOCKING:
+		return call->waits;
+	case TIMED:
+		/* A connection takes as long as it does. */
+		return call->waits && state->waits && !call->patience;
+	}
+	return true;
 }
 
 void add_product(void)
@@ -74,7 +78,7 @@ void add_product(void)
 	for (s = 0; s < nr_states; s++) {
 		for (k = 0; k < nr_calls; k++) {
 			for (mode = 0; mode < MODES; mode++) {
-				if (!has_mode(&calls[k], mode))
+				if (!has_mode(&states[s], &calls[k], mode))
 					continue;
 				c = new_case("%s/%s/%s", states[s].name, calls[k].name,
 					     mode_names[mode]);

@@ -284,20 +284,29 @@ static void attempt_ended(struct attempt *a, const char *how)
 	rec("ends", "%s", how);
 }
 
+/* What is expected to end in some way is given time to. */
+static int patience_for(const char *how, int otherwise)
+{
+	const char *want = wanted_value("ends");
+
+	return want && !strcmp(want, how) ? patience_ms() : otherwise;
+}
+
 void rec_blocking(void (*fn)(void *arg), void *arg, int patience)
 {
+	static const char by_itself[] = "by itself";
 	struct attempt a = { .fn = fn, .arg = arg };
 
+	patience = patience_for(by_itself, patience);
 	start(&a.w, attempt_main, &a);
-	attempt_ended(&a, attempt_done(&a, patience) ? "by itself" : end_by_signals(&a));
+	attempt_ended(&a, attempt_done(&a, patience) ? by_itself : end_by_signals(&a));
 }
 
 void rec_while_blocked(void (*fn)(void *arg), void *arg, int (*act)(void *arg))
 {
 	struct attempt a = { .fn = fn, .arg = arg };
 	static const char by_this[] = "by this";
-	const char *want = wanted_value("ends");
-	int ret, err;
+	int ret, err, patience = patience_for(by_this, 0);
 
 	start(&a.w, attempt_main, &a);
 	if (attempt_done(&a, 0)) {
@@ -307,8 +316,7 @@ void rec_while_blocked(void (*fn)(void *arg), void *arg, int (*act)(void *arg))
 	errno = 0;
 	ret = act(arg);
 	err = errno;
-	/* What is expected to happen is given time. */
-	if (attempt_done(&a, want && !strcmp(want, by_this) ? patience_ms() : 0))
+	if (attempt_done(&a, patience))
 		attempt_ended(&a, by_this);
 	else
 		attempt_ended(&a, end_by_signals(&a));
