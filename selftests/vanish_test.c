@@ -64,13 +64,18 @@ static bool three_probes(void *arg)
 	return info_of(p->fd).tcpi_segs_out >= p->segs + 3;
 }
 
-/* Nobody sends, and both are there: probed, and let be */
+/*
+ * Nobody sends, and both are there: probed, and let be; also if the user timeout
+ * is shorter than the time that they are idle.
+ */
 START_TEST(idle)
 {
 	struct pair p = open_pair(IPV4);
 	struct probes probes = { .fd = p.c };
 
 	keep(p.c);
+	if (_i)
+		set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 10);
 	probes.segs = info_of(p.c).tcpi_segs_out;
 	CHECK(eventually(three_probes, &probes), "no probes");
 	expect_nothing(p.s);
@@ -102,6 +107,28 @@ START_TEST(keepalive)
 	close(c);
 	close(s);
 	close(listener);
+}
+END_TEST
+
+/* Options of a connection that has long been silent: each is no probe of its own */
+START_TEST(set_again)
+{
+	struct pair p = open_pair(IPV4);
+	int i;
+
+	expect_alive(p.c, p.s);
+	set_int(p.c, SOL_SOCKET, SO_KEEPALIVE, 1);
+	sleep_ms(1500);
+	wire("RSOCK_CUT");
+	for (i = 0; i < 5; i++) {
+		set_int(p.c, IPPROTO_TCP, TCP_KEEPINTVL, 30);
+		set_int(p.c, IPPROTO_TCP, TCP_KEEPCNT, 2);
+		set_int(p.c, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+	}
+	wire("RSOCK_MEND");
+	MUST_BE(get_int(p.c, SOL_SOCKET, SO_ERROR), 0);
+	expect_alive(p.c, p.s);
+	close_pair(&p);
 }
 END_TEST
 
@@ -191,8 +218,9 @@ int main(void)
 	TCase *tc;
 
 	tc = add_case(suite, "vanish", 60);
-	tcase_add_test(tc, idle);
+	tcase_add_loop_test(tc, idle, 0, 2);
 	tcase_add_loop_test(tc, keepalive, 0, 3);
+	tcase_add_test(tc, set_again);
 	tcase_add_test(tc, unacknowledged);
 	tcase_add_test(tc, unread);
 	tcase_add_test(tc, slow_reader);

@@ -75,7 +75,7 @@ static void rsock_connected(struct rsock_ep *ep)
 	RSOCK_INC_STATS(ep->net, ep->passive ? RSOCK_MIB_PASSIVEOPENS :
 					       RSOCK_MIB_ACTIVEOPENS);
 	rsock_set_state(sk, TCP_ESTABLISHED);
-	rsock_watch(ep);
+	rsock_watch_begin(ep);
 	rsock_child_connected(sk);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
@@ -361,6 +361,10 @@ static void rsock_sk_destruct(struct sock *sk)
 	/* inet_stream_connect() and others may have used these */
 	__skb_queue_purge(&sk->sk_receive_queue);
 	__skb_queue_purge(&sk->sk_error_queue);
+	/* Of AF_INET and AF_INET6, security modules may have set some */
+	if (sk->sk_family == AF_INET6)
+		inet6_cleanup_sock(sk);
+	kfree(rcu_dereference_protected(inet_sk(sk)->inet_opt, 1));
 }
 
 /* Make of a socket that the core has initialised one of ours; never fails */
@@ -950,7 +954,8 @@ static int rsock_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	case SIOCOUTQNSD:
 		break;
 	default:
-		return inet_ioctl(sock, cmd, arg);
+		return sk->sk_family == AF_INET6 ? inet6_ioctl(sock, cmd, arg) :
+						   inet_ioctl(sock, cmd, arg);
 	}
 	lock_sock(sk);
 	ep = rsock_sk(sk)->ep;

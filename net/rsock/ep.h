@@ -185,6 +185,7 @@ struct rsock_rx {
  * @heard: messages from the peer and acknowledgements, by then
  * @heard_at: jiffies when that was new
  * @probes: sent since
+ * @probed_at: jiffies of the last of them
  * @stuck: something was queued
  * @moved: bytes posted and acknowledged by then
  * @moved_at: jiffies when that was new
@@ -194,6 +195,7 @@ struct rsock_watch {
 	u32 heard;
 	unsigned long heard_at;
 	u32 probes;
+	unsigned long probed_at;
 	bool stuck;
 	u64 moved;
 	unsigned long moved_at;

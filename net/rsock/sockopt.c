@@ -157,7 +157,7 @@ static int get_quickack(const struct rsock_sock *rs)
 /* What is left of it is for congestion notification, which is the device's */
 static void set_tos(struct rsock_sock *rs, int val)
 {
-	rs->opts.tos = val & ~INET_ECN_MASK;
+	rs->opts.tos = (u8)val & ~INET_ECN_MASK;
 }
 
 static int get_tos(const struct rsock_sock *rs)

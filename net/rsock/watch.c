@@ -44,17 +44,29 @@ unsigned int rsock_keepcnt(const struct rsock_sock *rs)
 			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_probes));
 }
 
-static unsigned long rsock_user_timeout(const struct rsock_sock *rs)
+/* If a time that began at @since is not over, look again then */
+static bool rsock_watch_wait(unsigned long since, unsigned long time,
+			     unsigned long *next)
 {
-	return msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
+	unsigned long gone = jiffies - since;
+
+	if (gone >= time)
+		return false;
+	*next = min(*next, time - gone);
+	return true;
 }
 
-/* Has the peer been silent for too long? If not, look again after *next. */
-static bool rsock_watch_idle(struct rsock_ep *ep, unsigned long *next)
+/*
+ * Has the peer been silent for too long? If not, look again after *next. It is
+ * looked at more often than it is probed, also because an option was set.
+ * @limit: the user timeout, which takes the place of the number of probes
+ */
+static bool rsock_watch_idle(struct rsock_ep *ep, unsigned long limit,
+			     unsigned long *next)
 {
 	const struct rsock_sock *rs = rsock_sk(ep->sk);
-	unsigned long limit = rsock_user_timeout(rs), quiet;
 	unsigned long idle = rsock_keepidle(rs) * (unsigned long)HZ;
+	unsigned long intvl = max(rsock_keepintvl(rs), 1U) * (unsigned long)HZ;
 	struct rsock_watch *w = &ep->watch;
 	u32 heard = ep->sq.done + ep->rx.msgs;
 
@@ -63,24 +75,23 @@ static bool rsock_watch_idle(struct rsock_ep *ep, unsigned long *next)
 		w->heard_at = jiffies;
 		w->probes = 0;
 	}
-	quiet = jiffies - w->heard_at;
-	if (quiet < idle) {
-		*next = min(*next, idle - quiet);
+	if (rsock_watch_wait(w->heard_at, idle, next) ||
+	    (w->probes && rsock_watch_wait(w->probed_at, intvl, next)))
 		return false;
-	}
-	if (w->probes && (limit ? quiet >= limit :
+	if (w->probes && (limit ? jiffies - w->heard_at >= limit :
 				  w->probes >= rsock_keepcnt(rs)))
 		return true;
 	w->probes++;
+	w->probed_at = jiffies;
 	rsock_tx_probe(ep);
-	*next = min(*next, rsock_keepintvl(rs) * (unsigned long)HZ);
+	*next = min(*next, intvl);
 	return false;
 }
 
-/* Has what is queued not moved for too long? */
-static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long *next)
+/* Has what is queued not moved for @limit? */
+static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long limit,
+			      unsigned long *next)
 {
-	unsigned long limit = rsock_user_timeout(rsock_sk(ep->sk));
 	u64 moved = ep->tx.bytes_sent + ep->tx.bytes_acked;
 	struct rsock_watch *w = &ep->watch;
 
@@ -104,16 +115,17 @@ static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long *next)
 static unsigned long rsock_watch_look(struct rsock_ep *ep)
 {
 	const struct rsock_sock *rs = rsock_sk(ep->sk);
-	unsigned long next = MAX_JIFFY_OFFSET;
+	unsigned long next = MAX_JIFFY_OFFSET, limit;
 
 	lockdep_assert_held(&ep->lock);
 	if (ep->state != RSOCK_EP_OPEN || rs->ep != ep)
 		return 0;
-	if (READ_ONCE(rs->opts.user_timeout) && rsock_watch_stuck(ep, &next)) {
+	limit = msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
+	if (limit && rsock_watch_stuck(ep, limit, &next)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
 		rsock_ep_kill_locked(ep, ETIMEDOUT);
 	} else if (sock_flag(ep->sk, SOCK_KEEPOPEN) &&
-		   rsock_watch_idle(ep, &next)) {
+		   rsock_watch_idle(ep, limit, &next)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_KEEPTIMEOUTS);
 		rsock_ep_kill_locked(ep, ETIMEDOUT);
 	}
@@ -121,7 +133,7 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 }
 
 /**
- * rsock_watch() - begin to watch, or do so anew since an option changed
+ * rsock_watch() - look, since an option changed or it is time to
  * @ep: endpoint in any state, ep->lock held
  */
 void rsock_watch(struct rsock_ep *ep)
@@ -147,9 +159,18 @@ static void rsock_watch_work(struct work_struct *work)
 	rsock_ep_put(ep);
 }
 
-void rsock_watch_init(struct rsock_ep *ep)
+/**
+ * rsock_watch_begin() - the connection is there now: the peer was heard of
+ * @ep: endpoint in state OPEN, ep->lock held
+ */
+void rsock_watch_begin(struct rsock_ep *ep)
 {
 	ep->watch.heard_at = jiffies;
+	rsock_watch(ep);
+}
+
+void rsock_watch_init(struct rsock_ep *ep)
+{
 	INIT_DELAYED_WORK(&ep->watch.work, rsock_watch_work);
 }
 

@@ -6,6 +6,7 @@ struct rsock_ep;
 struct rsock_sock;
 
 void rsock_watch_init(struct rsock_ep *ep);
+void rsock_watch_begin(struct rsock_ep *ep);
 void rsock_watch(struct rsock_ep *ep);
 void rsock_watch_end(struct rsock_ep *ep);
 
