@@ -3,7 +3,9 @@
  * No descriptor of ours stays open: programs close what they do not know, and
  * put sockets and files in the place of standard error.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -37,16 +39,26 @@ static int log_open(const struct config *c)
 	return -1;
 }
 
+/* What nobody takes is lost: a supervisor must not wait for its program */
+static bool log_takes(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return !told_pid || (poll(&p, 1, 0) == 1 && p.revents == POLLOUT);
+}
+
 void log_line(const char *fmt, ...)
 {
 	const struct config *c = config();
 	char text[512];
-	int fd, len;
+	int fd, len, err = errno;
 	va_list args;
 
 	fd = log_open(c);
-	if (fd < 0)
+	if (fd < 0) {
+		errno = err;
 		return;
+	}
 	len = snprintf(text, sizeof(text), "rsock-run[%d] ", told_pid ? told_pid : (int)getpid());
 	va_start(args, fmt);
 	len += vsnprintf(text + len, sizeof(text) - len, fmt, args);
@@ -54,8 +66,9 @@ void log_line(const char *fmt, ...)
 	if (len > (int)sizeof(text) - 1)
 		len = sizeof(text) - 1;
 	text[len++] = '\n';
-	if (write(fd, text, len) < 0)
+	if (log_takes(fd) && write(fd, text, len) < 0)
 		len = 0;
 	if (c->log == LOG_FILE)
 		close(fd);
+	errno = err;
 }

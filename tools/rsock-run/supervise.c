@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,9 @@
 
 #include "launcher.h"
 #include "preload.h"
+
+/* All that the supervisor has, but for the standard ones */
+#define NOTIFY_FD	3
 
 /* What socket.c and its like call is not in the way of anybody here */
 
@@ -104,16 +108,21 @@ static int get_fd(int pid, int fd)
 	return copy;
 }
 
+static int copy_fd(const struct call *c)
+{
+	return get_fd(proc_field(c->req->pid, "status", "Tgid:", 10), c->fd);
+}
+
 static bool read_name(struct call *c)
 {
 	const __u64 *args = c->req->data.args;
 	struct iovec to = { &c->name, sizeof(c->name.ss) };
-	struct iovec from = { (void *)args[1], args[2] };
+	struct iovec from = { (void *)args[1], (socklen_t)args[2] };
 
-	if (args[2] > sizeof(c->name.ss))
+	if ((socklen_t)args[2] > sizeof(c->name.ss))
 		return false;
-	c->name.len = args[2];
-	return process_vm_readv(c->req->pid, &to, 1, &from, 1, 0) == (ssize_t)args[2];
+	c->name.len = from.iov_len;
+	return process_vm_readv(c->req->pid, &to, 1, &from, 1, 0) == (ssize_t)from.iov_len;
 }
 
 /* Our sockets would be of another network than the program's */
@@ -161,6 +170,20 @@ static bool any_name(struct call *c)
 	return true;
 }
 
+/* Another thread may have closed the descriptor, and opened another file */
+static bool is_still(const struct call *c, ino_t ino)
+{
+	int fd = copy_fd(c);
+	struct stat st;
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = !fstat(fd, &st) && st.st_ino == ino;
+	close(fd);
+	return same;
+}
+
 static int settle_call(struct call *c, enum rule_direction direction)
 {
 	struct registrations regs = { };
@@ -170,7 +193,8 @@ static int settle_call(struct call *c, enum rule_direction direction)
 	if (fstat(c->own, &before) ||
 	    settle(c->own, c->fd, direction, &c->name.sa, c->name.len, &regs))
 		return errno;
-	if (fstat(c->own, &after) || after.st_ino == before.st_ino)
+	if (fstat(c->own, &after) || after.st_ino == before.st_ino ||
+	    !is_still(c, before.st_ino))
 		return 0;
 	return give_back(c) ? errno : 0;
 }
@@ -189,7 +213,7 @@ static int answer(struct call *c)
 		return 0;
 	if (!same_network(c))
 		return 0;
-	c->own = get_fd(proc_field(c->req->pid, "status", "Tgid:", 10), c->fd);
+	c->own = copy_fd(c);
 	if (c->own < 0)
 		return 0;
 	if (still_there(c) && (!is_listen || any_name(c)))
@@ -236,8 +260,9 @@ static scmp_filter_ctx filter(void)
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		if (seccomp_rule_add(ctx, SCMP_ACT_NOTIFY, calls[i], 0))
 			return NULL;
-	/* Who may do without keeps set-user-ID programs working */
-	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, geteuid() != 0);
+	/* Calls of 32-bit programs are left alone */
+	seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
+	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, false);
 	return ctx;
 }
 
@@ -257,17 +282,27 @@ static int hear(int fd)
 	return value;
 }
 
-/* Nothing of the program's is kept open, but standard error if it is the log */
-static void leave_terminal(void)
+/*
+ * Nothing of the program's is kept open, but standard error if it is the log.
+ * Who ends the program ends this one, too, but not before it.
+ */
+static void leave_program(int notify)
 {
 	int null = open("/dev/null", O_RDWR);
 
 	setsid();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
-	if (!log_wanted())
+	if (config()->log != LOG_STDERR)
 		dup2(null, STDERR_FILENO);
-	close(null);
+	dup3(notify, NOTIFY_FD, O_CLOEXEC);
+	close_range(NOTIFY_FD + 1, ~0U, 0);
+	if (chdir("/"))
+		_exit(EXIT_OURS);
 }
 
 static void run_supervisor(int from, int to, int pid)
@@ -277,21 +312,21 @@ static void run_supervisor(int from, int to, int pid)
 	tell(to, notify < 0 ? errno : 0);
 	if (notify < 0)
 		_exit(EXIT_OURS);
-	close(from);
-	close(to);
-	leave_terminal();
-	serve(notify);
+	leave_program(notify);
+	serve(NOTIFY_FD);
 	_exit(0);
 }
 
 /* Not a child that the program might wait for, and without the filter */
-static void start_supervisor(int from, int to)
+static void start_supervisor(int from, int to, const int others[2])
 {
 	int pid = getpid(), child = fork();
 
 	if (child < 0)
 		err(EXIT_OURS, "fork");
 	if (!child) {
+		close(others[0]);
+		close(others[1]);
 		if (!fork())
 			run_supervisor(from, to, pid);
 		_exit(0);
@@ -306,7 +341,12 @@ static int load_filter(void)
 
 	if (!ctx)
 		errx(EXIT_OURS, "no filter for system calls can be made");
+	/* Who is privileged does without, so that set-user-ID programs work */
 	ret = seccomp_load(ctx);
+	if (ret == -EACCES) {
+		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, true);
+		ret = seccomp_load(ctx);
+	}
 	if (ret)
 		errx(EXIT_OURS, "no filter for system calls: %s; is there another one already?",
 		     strerror(-ret));
@@ -321,7 +361,7 @@ void supervise(void)
 
 	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC))
 		err(EXIT_OURS, "pipe");
-	start_supervisor(down[0], up[1]);
+	start_supervisor(down[0], up[1], (int[]){ down[1], up[0] });
 	close(down[0]);
 	close(up[1]);
 	notify = load_filter();
