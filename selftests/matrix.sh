@@ -5,7 +5,7 @@
 # of them. Documentation/rsock.rst has the differences that are intended.
 #
 # Guest: m=1536 t=900
-# Kernels: all
+# Kernels: stock
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

@@ -96,7 +96,10 @@ static void wait_send(void *arg)
 	in_call = true;
 	n = send(s->p.fd, buf, sizeof(buf), 0);
 	in_call = false;
-	/* How much found room is no matter. */
+	/* If some bytes found room, the next one is told why no more did. */
+	if (n > 0 && n < (ssize_t)sizeof(buf) && send(s->p.fd, "x", 1, MSG_DONTWAIT) < 0 &&
+	    errno != EAGAIN)
+		n = -1;
 	rec_result("send", n < 0 ? n : n > 0);
 }
 
