@@ -5,6 +5,7 @@
 # test for what programs are used to.
 #
 # Kernels: host
+# Guest: t=600
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -103,7 +103,7 @@ if [ -e /proc/net/rsock_stat ]; then
 	skip "a rule for AF_RSOCK fails without module" "the module is loaded"
 else
 	rules rsock 'any any any rsock'
-	check "a rule for AF_RSOCK fails without module" says 0 "^EAFNOSUPPORT" \
+	check "a rule for AF_RSOCK fails without module" says 0 "^EPROTONOSUPPORT" \
 		"$RUN" -c "$DIR/rsock" python3 "$DIR/connect.py" 127.0.0.1 9
 	check "one for TCP does not" says 0 "^ECONNREFUSED" \
 		"$RUN" -c "$DIR/tcp" python3 "$DIR/connect.py" 127.0.0.1 9
