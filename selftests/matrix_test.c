@@ -9,7 +9,7 @@
  *	matrix_test --differences	what is intended, for Documentation/rsock.rst
  *	matrix_test --rows		the same, by cases and lines of records
  *
- * -v shows the records. All cases of one name up to the first slash are one
+ * A case that differs is run twice more. -v shows the records. All cases of one name up to the first slash are one
  * result of TAP, which goes to CK_TAP_LOG_FILE_NAME or standard output.
  * MATRIX_PATIENCE is for how many ms what differs is looked at (see
  * rec_settled()).
@@ -182,15 +182,28 @@ static bool same(const char *name, const struct record *tcp, const struct record
 	return ok;
 }
 
+/* With TCP, then with AF_RSOCK, or TCP once more */
+static bool run_both(const struct matrix_case *c, struct record *records)
+{
+	memset(records, 0, 2 * sizeof(*records));
+	record_case(c, true, &records[0], NULL);
+	record_case(c, is_tcp(), &records[1], &records[0]);
+	return same(c->name, &records[0], &records[1]);
+}
+
+/*
+ * On a busy machine a thread that is about to return may look as if it slept, or
+ * a packet come late, to TCP as well. A difference is what is there each time.
+ */
 static void run_case(int index, struct record *records)
 {
 	const struct matrix_case *c = &cases[index];
 	long long from = now_ms();
+	int tries = 3;
 
-	memset(records, 0, 2 * sizeof(*records));
-	record_case(c, true, &records[0], NULL);
-	record_case(c, is_tcp(), &records[1], &records[0]);
-	failed[index] = !same(c->name, &records[0], &records[1]);
+	while (!run_both(c, records) && --tries)
+		;
+	failed[index] = !tries;
 	if (verbose) {
 		say("# %s: %lld ms\n", c->name, now_ms() - from);
 		say_record("TCP", &records[0]);
