@@ -5,7 +5,7 @@
 # TCP over the same wire.
 #
 # Guest: m=1024 t=300
-# Kernels: all
+# Kernels: stock
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
