@@ -16,13 +16,19 @@
 
 /**
  * rsock_path_mtu() - bytes of a packet, headers not counted
- * @ep: endpoint in any state, ep->lock held; or NULL
+ * @ep: endpoint in any state, or NULL
  */
-u32 rsock_path_mtu(const struct rsock_ep *ep)
+u32 rsock_path_mtu(struct rsock_ep *ep)
 {
-	if (!ep || ep->state != RSOCK_EP_OPEN || !ep->id->route.path_rec)
-		return RSOCK_NO_PATH_MTU;
-	return ib_mtu_enum_to_int(ep->id->route.path_rec->mtu);
+	u32 mtu = RSOCK_NO_PATH_MTU;
+
+	if (!ep)
+		return mtu;
+	spin_lock_bh(&ep->lock);
+	if (ep->state == RSOCK_EP_OPEN && ep->id->route.path_rec)
+		mtu = ib_mtu_enum_to_int(ep->id->route.path_rec->mtu);
+	spin_unlock_bh(&ep->lock);
+	return mtu;
 }
 
 /* Messages take the place of segments, and buffers that of windows */
@@ -53,7 +59,7 @@ static void rsock_ep_info(const struct rsock_ep *ep, struct tcp_info *info)
 void rsock_tcp_info(struct sock *sk, struct tcp_info *info)
 {
 	struct rsock_ep *ep = rsock_sk(sk)->ep;
-	u32 mtu = RSOCK_NO_PATH_MTU;
+	u32 mtu = rsock_path_mtu(ep);
 
 	memset(info, 0, sizeof(*info));
 	info->tcpi_state = sk->sk_state;
@@ -62,7 +68,6 @@ void rsock_tcp_info(struct sock *sk, struct tcp_info *info)
 		info->tcpi_sacked = READ_ONCE(sk->sk_max_ack_backlog);
 	} else if (ep) {
 		spin_lock_bh(&ep->lock);
-		mtu = rsock_path_mtu(ep);
 		rsock_ep_info(ep, info);
 		spin_unlock_bh(&ep->lock);
 	}

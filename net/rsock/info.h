@@ -8,7 +8,7 @@ struct rsock_ep;
 struct sock;
 struct tcp_info;
 
-u32 rsock_path_mtu(const struct rsock_ep *ep);
+u32 rsock_path_mtu(struct rsock_ep *ep);
 void rsock_tcp_info(struct sock *sk, struct tcp_info *info);
 
 #endif /* _RSOCK_INFO_H */

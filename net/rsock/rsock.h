@@ -121,7 +121,6 @@ int rsock_setsockopt(struct socket *sock, int level, int optname,
 		     sockptr_t optval, unsigned int optlen);
 int rsock_getsockopt(struct socket *sock, int level, int optname,
 		     char __user *optval, int __user *optlen);
-
 void rsock_keepalive(struct sock *sk, int on);
 
 /* mmap.c */

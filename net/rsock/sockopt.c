@@ -48,9 +48,9 @@ enum {
  * @min: smallest value; smaller ones are EINVAL
  * @max: largest value; larger ones are EINVAL
  * @flags: OPT_*
- * @offset: where in struct rsock_opts it is, unless there is a function for it
- * @set: store a valid value. Socket locked
- * @get: read it. Socket locked
+ * @offset: where in struct rsock_opts it is, unless there are functions for it
+ * @set: store a valid value; NULL to store it there. Socket locked
+ * @get: read it; NULL to read it there. Socket locked
  * @changed: act on what was stored, if need be. Socket locked
  */
 struct rsock_opt {
@@ -123,25 +123,7 @@ static int get_notify(const struct rsock_sock *rs)
 /* The path's MTU */
 static int get_maxseg(const struct rsock_sock *rs)
 {
-	struct tcp_info info;
-
-	rsock_tcp_info((struct sock *)&rs->inet.sk, &info);
-	return info.tcpi_snd_mss;
-}
-
-static int get_keepidle(const struct rsock_sock *rs)
-{
-	return rsock_keepidle(rs);
-}
-
-static int get_keepintvl(const struct rsock_sock *rs)
-{
-	return rsock_keepintvl(rs);
-}
-
-static int get_keepcnt(const struct rsock_sock *rs)
-{
-	return rsock_keepcnt(rs);
+	return rsock_path_mtu(rs->ep);
 }
 
 static void set_quickack(struct rsock_sock *rs, int val)
@@ -160,19 +142,9 @@ static void set_tos(struct rsock_sock *rs, int val)
 	rs->opts.tos = (u8)val & ~INET_ECN_MASK;
 }
 
-static int get_tos(const struct rsock_sock *rs)
-{
-	return rs->opts.tos;
-}
-
 static void set_tclass(struct rsock_sock *rs, int val)
 {
 	rs->opts.tclass = val < 0 ? 0 : val & ~INET_ECN_MASK;
-}
-
-static int get_tclass(const struct rsock_sock *rs)
-{
-	return rs->opts.tclass;
 }
 
 static void watch_changed(struct rsock_sock *rs)
@@ -204,11 +176,11 @@ static const struct rsock_opt rsock_opts[] = {
 	  .set = set_zerocopy, .get = get_zerocopy },
 
 	{ IPPROTO_TCP, TCP_KEEPIDLE, 1, 32767, 0, OPT(keepidle),
-	  .get = get_keepidle, .changed = watch_changed },
+	  .get = rsock_keepidle, .changed = watch_changed },
 	{ IPPROTO_TCP, TCP_KEEPINTVL, 1, 32767, 0, OPT(keepintvl),
-	  .get = get_keepintvl, .changed = watch_changed },
+	  .get = rsock_keepintvl, .changed = watch_changed },
 	{ IPPROTO_TCP, TCP_KEEPCNT, 1, 127, 0, OPT(keepcnt),
-	  .get = get_keepcnt, .changed = watch_changed },
+	  .get = rsock_keepcnt, .changed = watch_changed },
 	{ IPPROTO_TCP, TCP_USER_TIMEOUT, 0, INT_MAX, 0, OPT(user_timeout),
 	  .changed = watch_changed },
 	{ IPPROTO_TCP, TCP_NODELAY, 0, 0, OPT_BOOL, OPT(nodelay) },
@@ -222,12 +194,12 @@ static const struct rsock_opt rsock_opts[] = {
 	  OPT(notsent_lowat) },
 
 	{ IPPROTO_IP, IP_TOS, INT_MIN, INT_MAX, 0,
-	  .set = set_tos, .get = get_tos },
+	  OPT(tos), .set = set_tos },
 	{ IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 0, 0, OPT_BOOL, OPT(no_port) },
 	{ IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, OPT_BOOL | OPT_BEFORE,
 	  OPT(v6only) },
 	{ IPPROTO_IPV6, IPV6_TCLASS, -1, 255, 0,
-	  .set = set_tclass, .get = get_tclass },
+	  OPT(tclass), .set = set_tclass },
 };
 
 static const struct rsock_opt *rsock_opt_find(int level, int name)

@@ -531,8 +531,8 @@ u32 rsock_tx_unsent(const struct rsock_ep *ep)
 }
 
 /*
- * Can bytes at @off of @page, which go @to, be added to @m?
- * And do they lie behind its last fragment, so that it can grow?
+ * Can bytes at @off of @page, which go @to, be added to @m? And do they lie
+ * behind its last fragment, so that it can grow?
  */
 static bool rsock_txmsg_takes(const struct rsock_txmsg *m, struct page *page,
 			      u32 off, s64 to, bool *extends)

@@ -20,25 +20,25 @@
 /* Look at what is queued so many times in a user timeout */
 #define RSOCK_WATCH_LOOKS	4
 
-static unsigned int rsock_or(int val, unsigned int otherwise)
+static int rsock_or(int val, int otherwise)
 {
 	return val > 0 ? val : otherwise;
 }
 
 /* tcp(7) has one set of defaults for all that is stream */
-unsigned int rsock_keepidle(const struct rsock_sock *rs)
+int rsock_keepidle(const struct rsock_sock *rs)
 {
 	return rsock_or(READ_ONCE(rs->opts.keepidle),
 			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_time) / HZ);
 }
 
-unsigned int rsock_keepintvl(const struct rsock_sock *rs)
+int rsock_keepintvl(const struct rsock_sock *rs)
 {
 	return rsock_or(READ_ONCE(rs->opts.keepintvl),
 			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_intvl) / HZ);
 }
 
-unsigned int rsock_keepcnt(const struct rsock_sock *rs)
+int rsock_keepcnt(const struct rsock_sock *rs)
 {
 	return rsock_or(READ_ONCE(rs->opts.keepcnt),
 			READ_ONCE(sock_net(&rs->inet.sk)->ipv4.sysctl_tcp_keepalive_probes));
@@ -66,7 +66,7 @@ static bool rsock_watch_idle(struct rsock_ep *ep, unsigned long limit,
 {
 	const struct rsock_sock *rs = rsock_sk(ep->sk);
 	unsigned long idle = rsock_keepidle(rs) * (unsigned long)HZ;
-	unsigned long intvl = max(rsock_keepintvl(rs), 1U) * (unsigned long)HZ;
+	unsigned long intvl = max(rsock_keepintvl(rs), 1) * (unsigned long)HZ;
 	struct rsock_watch *w = &ep->watch;
 	u32 heard = ep->sq.done + ep->rx.msgs;
 

@@ -11,8 +11,8 @@ void rsock_watch(struct rsock_ep *ep);
 void rsock_watch_end(struct rsock_ep *ep);
 
 /* What is in force: the option, or the default of net.ipv4.tcp_keepalive_* */
-unsigned int rsock_keepidle(const struct rsock_sock *rs);
-unsigned int rsock_keepintvl(const struct rsock_sock *rs);
-unsigned int rsock_keepcnt(const struct rsock_sock *rs);
+int rsock_keepidle(const struct rsock_sock *rs);
+int rsock_keepintvl(const struct rsock_sock *rs);
+int rsock_keepcnt(const struct rsock_sock *rs);
 
 #endif /* _RSOCK_WATCH_H */
