@@ -45,7 +45,7 @@ check-debug:
 	@tools/vm/check -k uml-debug $(TEST)
 
 check-all:
-	@FULL=1 tools/vm/check -k '6.1 6.12 uml-debug' $(TEST)
+	@FULL=1 tools/vm/check -k '6.1 6.12 uml uml-debug' $(TEST)
 
 demo:
 	@tools/demo $(KVER)
