@@ -103,14 +103,21 @@ extern struct proto rsock_proto;
 extern const struct proto_ops rsock_inet_ops;
 extern const struct proto_ops rsock_inet6_ops;
 
-struct sock *rsock_sk_alloc(struct net *net, int family, bool kern);
-struct rsock_ep *rsock_sk_ep(struct sock *sk);
-struct rsock_ep *rsock_sk_ep_get(struct sock *sk);
-void rsock_sk_addrs(struct sock *sk);
-void rsock_sk_close(struct sock *sk);
-void rsock_set_state(struct sock *sk, int state);
+/* af_rsock.c */
 int rsock_af_init(void);
 void rsock_af_exit(void);
+
+/* sock.c */
+struct sock *rsock_sk_alloc(struct net *net, int family, bool kern);
+int rsock_sk_init(struct sock *sk);
+struct rsock_ep *rsock_sk_ep(struct sock *sk);
+struct rsock_ep *rsock_sk_ep_get(struct sock *sk);
+int rsock_sk_new_id(struct sock *sk);
+void rsock_sk_reset(struct sock *sk);
+void rsock_sk_addrs(struct sock *sk);
+void rsock_sk_fin(struct sock *sk, enum rsock_fin fin);
+void rsock_sk_close(struct sock *sk);
+void rsock_set_state(struct sock *sk, int state);
 
 /* inet.c */
 int rsock_inet_init(void);
