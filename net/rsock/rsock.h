@@ -119,6 +119,16 @@ void rsock_sk_fin(struct sock *sk, enum rsock_fin fin);
 void rsock_sk_close(struct sock *sk);
 void rsock_set_state(struct sock *sk, int state);
 
+/* addr.c */
+int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr, int len,
+		  union rsock_addr *addr);
+void rsock_addr_unmap(union rsock_addr *addr);
+int rsock_addr_unreachable(const struct rsock_sock *rs,
+			   const union rsock_addr *addr);
+int rsock_sk_bind(struct sock *sk, union rsock_addr *addr);
+int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len);
+int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
+
 /* inet.c */
 int rsock_inet_init(void);
 void rsock_inet_exit(void);

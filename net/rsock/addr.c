@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Addresses: what users may say, what they are told, and binding. A socket of
+ * AF_RSOCK takes those of both versions of IP; the wire below knows IPv4 and
+ * IPv6, and v4-mapped addresses are for users only.
+ */
+
+#include <net/ipv6.h>
+#include <net/sock.h>
+
+#include "cm.h"
+#include "rsock.h"
+#include "rx.h"
+
+/**
+ * rsock_addr_in() - take an address from the user
+ * @sk: socket
+ * @uaddr: see include/uapi/linux/rsock.h
+ * @len: bytes of it
+ * @addr: what it is, of family AF_INET or AF_INET6
+ */
+int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr, int len,
+		  union rsock_addr *addr)
+{
+	int family;
+
+	if (len < (int)sizeof(uaddr->sa_family))
+		return -EINVAL;
+	family = uaddr->sa_family;
+	if (sk->sk_family != rsock_family) {
+		if (family != sk->sk_family)
+			return -EAFNOSUPPORT;
+	} else if (family == rsock_family) {
+		if (len == sizeof(addr->in))
+			family = AF_INET;
+		else if (len == sizeof(addr->in6))
+			family = AF_INET6;
+		else
+			return -EINVAL;
+	}
+	memset(addr, 0, sizeof(*addr));
+	switch (family) {
+	case AF_INET:
+		if (len < (int)sizeof(addr->in))
+			return -EINVAL;
+		memcpy(&addr->in, uaddr, sizeof(addr->in));
+		break;
+	case AF_INET6:
+		/* As of old, without a scope */
+		if (len < SIN6_LEN_RFC2133)
+			return -EINVAL;
+		memcpy(&addr->in6, uaddr,
+		       min_t(size_t, len, sizeof(addr->in6)));
+		break;
+	default:
+		return -EAFNOSUPPORT;
+	}
+	addr->sa.sa_family = family;
+	return 0;
+}
+
+/**
+ * rsock_addr_unmap() - make IPv4 of a v4-mapped address, as rdma_cm has it
+ * @addr: of rsock_addr_in(). The socket remembers who asked for IPv6
+ */
+void rsock_addr_unmap(union rsock_addr *addr)
+{
+	struct sockaddr_in in = {
+		.sin_family = AF_INET,
+		.sin_port = addr->in6.sin6_port,
+	};
+
+	if (addr->sa.sa_family != AF_INET6 ||
+	    !ipv6_addr_v4mapped(&addr->in6.sin6_addr))
+		return;
+	in.sin_addr.s_addr = addr->in6.sin6_addr.s6_addr32[3];
+	memset(addr, 0, sizeof(*addr));
+	addr->in = in;
+}
+
+static void rsock_addr_map(union rsock_addr *addr)
+{
+	struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6,
+		.sin6_port = addr->in.sin_port,
+	};
+
+	ipv6_addr_set_v4mapped(addr->in.sin_addr.s_addr, &in6.sin6_addr);
+	addr->in6 = in6;
+}
+
+/**
+ * rsock_addr_unreachable() - why nobody can answer for an IPv6 address
+ * @rs: socket that is to connect
+ * @addr: to where; rdma_cm would ask all the same
+ *
+ * Return: 0 if somebody can, or a negative errno.
+ */
+int rsock_addr_unreachable(const struct rsock_sock *rs,
+			   const union rsock_addr *addr)
+{
+	int type;
+
+	if (addr->sa.sa_family != AF_INET6)
+		return 0;
+	type = ipv6_addr_type(&addr->in6.sin6_addr);
+	if (type & IPV6_ADDR_MULTICAST)
+		return -ENETUNREACH;
+	if ((type & IPV6_ADDR_LINKLOCAL) && !addr->in6.sin6_scope_id &&
+	    !rs->bound)
+		return -EINVAL;
+	return 0;
+}
+
+int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	struct sock *sk = sock->sk;
+	struct rsock_sock *rs = rsock_sk(sk);
+	union rsock_addr addr = {};
+	int err = 0;
+
+	lock_sock(sk);
+	if (!peer)
+		addr = rs->laddr;
+	else if ((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN |
+					TCPF_SYN_SENT))
+		err = -ENOTCONN;
+	else
+		addr = rs->paddr;
+	release_sock(sk);
+	if (err)
+		return err;
+
+	if (addr.sa.sa_family == AF_UNSPEC)
+		addr.sa.sa_family = rs->v6 ? AF_INET6 : AF_INET;
+	if (addr.sa.sa_family == AF_INET && rs->v6)
+		rsock_addr_map(&addr);
+	err = addr.sa.sa_family == AF_INET ? sizeof(addr.in) :
+					     sizeof(addr.in6);
+	memcpy(uaddr, &addr, err);
+	return err;
+}
+
+/* An endpoint of old is kept only as long as there is something to read */
+static bool rsock_ep_in_use(struct rsock_ep *ep)
+{
+	int state = ep ? READ_ONCE(ep->state) : RSOCK_EP_IDLE;
+
+	if (state == RSOCK_EP_IDLE)
+		return false;
+	return state < RSOCK_EP_DYING || rsock_rx_avail(ep);
+}
+
+/**
+ * rsock_sk_bind() - bind to an address
+ * @sk: socket, locked
+ * @addr: of rsock_addr_in(); v4-mapped ones are made IPv4
+ */
+int rsock_sk_bind(struct sock *sk, union rsock_addr *addr)
+{
+	struct rsock_sock *rs = rsock_sk(sk);
+	bool v6 = addr->sa.sa_family == AF_INET6;
+	int err;
+
+	if (sk->sk_state != TCP_CLOSE || rs->bound || rsock_ep_in_use(rs->ep))
+		return -EINVAL;
+	rsock_addr_unmap(addr);
+	err = rsock_sk_new_id(sk);
+	if (err)
+		return err;
+	mutex_lock(&rs->ep->id_mutex);
+	err = rsock_cm_bind(rs->ep, &addr->sa, sk->sk_reuse, rs->opts.v6only);
+	if (!err)
+		rsock_sk_addrs(sk);
+	mutex_unlock(&rs->ep->id_mutex);
+	if (err) {
+		rsock_sk_reset(sk);
+		return err;
+	}
+	rs->bound = true;
+	rs->v6 = v6;
+	return 0;
+}
+
+/* Old programs bind to the wildcard without a family, and TCP lets them */
+static bool rsock_addr_is_bare_any(const struct sock *sk,
+				   const struct sockaddr *uaddr, int len,
+				   union rsock_addr *addr)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)uaddr;
+
+	if (sk->sk_family == AF_INET6 || len < (int)sizeof(*in) ||
+	    in->sin_family != AF_UNSPEC ||
+	    in->sin_addr.s_addr != htonl(INADDR_ANY))
+		return false;
+	memset(addr, 0, sizeof(*addr));
+	addr->in = *in;
+	addr->in.sin_family = AF_INET;
+	return true;
+}
+
+int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len)
+{
+	struct sock *sk = sock->sk;
+	union rsock_addr addr;
+	int err;
+
+	err = rsock_addr_is_bare_any(sk, uaddr, len, &addr) ? 0 :
+	      rsock_addr_in(sk, uaddr, len, &addr);
+	if (err)
+		return err;
+	lock_sock(sk);
+	err = rsock_sk_bind(sk, &addr);
+	release_sock(sk);
+	return err;
+}
