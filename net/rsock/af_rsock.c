@@ -210,7 +210,7 @@ static int rsock_cmsg_check(struct sock *sk, struct msghdr *msg)
 	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
 }
 
-static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+static int __rsock_sendmsg(struct socket *sock, struct msghdr *msg)
 {
 	struct sock *sk = sock->sk;
 	struct rsock_sock *rs = rsock_sk(sk);
@@ -235,6 +235,14 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	release_sock(sk);
 	return ret;
 }
+
+static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	msg->msg_flags &= ~RSOCK_MSG_KERNEL;
+	return __rsock_sendmsg(sock, msg);
+}
+
+RSOCK_SENDPAGE(rsock_sendpage, __rsock_sendmsg)
 
 static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
 {
@@ -552,6 +560,8 @@ struct proto rsock_proto = {
 	.getsockopt	= rsock_getsockopt,	\
 	.sendmsg	= rsock_sendmsg,	\
 	.recvmsg	= rsock_recvmsg,	\
+	.read_sock	= rsock_read_sock,	\
+	RSOCK_SENDPAGE_OP			\
 	.mmap		= rsock_mmap,		\
 }
 

@@ -7,6 +7,7 @@
 
 #include "buf.h"
 
+#include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -44,13 +45,80 @@ free:
 }
 
 /**
+ * rsock_bvec_len() - bytes in a list of bvecs
+ * @bv: the list
+ * @nr: its entries
+ */
+u64 rsock_bvec_len(const struct bio_vec *bv, unsigned int nr)
+{
+	u64 len = 0;
+
+	while (nr--)
+		len += bv[nr].bv_len;
+	return len;
+}
+
+/* Pages that each entry touches, 0 if there is a gap between two of them */
+static unsigned int rsock_bvec_pages(const struct bio_vec *bv, unsigned int nr)
+{
+	unsigned int i, pages = 0;
+	size_t begin, end;
+
+	for (i = 0; i < nr; i++) {
+		begin = offset_in_page(bv[i].bv_offset);
+		end = begin + bv[i].bv_len;
+		if (!bv[i].bv_len || (i && begin) ||
+		    (i + 1 < nr && offset_in_page(end)))
+			return 0;
+		pages += PFN_UP(end);
+	}
+	return pages;
+}
+
+static void rsock_buf_take_bvec(struct rsock_buf *buf, const struct bio_vec *bv)
+{
+	unsigned int first = bv->bv_offset / PAGE_SIZE;
+	unsigned int n = PFN_UP((u64)bv->bv_offset + bv->bv_len);
+
+	for (; first < n; first++)
+		buf->pages[buf->nr++] = nth_page(bv->bv_page, first);
+}
+
+/**
+ * rsock_buf_take() - make a buffer of somebody's pages
+ * @buf: zeroed structure
+ * @bv: where they are: one range, if laid behind each other page by page
+ * @nr: entries of @bv
+ *
+ * Return: 0, -EINVAL if there are gaps, or -ENOMEM; then nothing is left.
+ */
+int rsock_buf_take(struct rsock_buf *buf, const struct bio_vec *bv,
+		   unsigned int nr)
+{
+	unsigned int pages = rsock_bvec_pages(bv, nr);
+
+	if (!pages)
+		return -EINVAL;
+	buf->pages = kvcalloc(pages, sizeof(*buf->pages), GFP_KERNEL);
+	buf->dma = kvcalloc(pages, sizeof(*buf->dma), GFP_KERNEL);
+	if (!buf->pages || !buf->dma) {
+		rsock_buf_free(buf);
+		return -ENOMEM;
+	}
+	buf->lent = true;
+	for (; nr; nr--)
+		rsock_buf_take_bvec(buf, bv++);
+	return 0;
+}
+
+/**
  * rsock_buf_free() - free what is there of a buffer
  * @buf: unmapped, possibly never or only partly allocated
  */
 void rsock_buf_free(struct rsock_buf *buf)
 {
 	WARN_ON_ONCE(buf->dev);
-	while (buf->nr)
+	while (buf->nr && !buf->lent)
 		put_page(buf->pages[--buf->nr]);
 	kvfree(buf->pages);
 	kvfree(buf->dma);

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+struct bio_vec;
 struct ib_device;
 struct ib_mr;
 struct iov_iter;
@@ -15,6 +16,7 @@ struct page;
  * @dma: their DMA addresses, while mapped
  * @nr: how many pages
  * @dev: device that they are mapped for, NULL while they are not
+ * @lent: the pages are somebody's who gets them back: no references are held
  *
  * Begins with the tables, then comes the receive ring. Allocated and
  * mapped when the endpoint gets its verbs resources; unmapped when it loses
@@ -26,9 +28,13 @@ struct rsock_buf {
 	dma_addr_t *dma;
 	unsigned int nr;
 	struct ib_device *dev;
+	bool lent;
 };
 
 int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr);
+u64 rsock_bvec_len(const struct bio_vec *bv, unsigned int nr);
+int rsock_buf_take(struct rsock_buf *buf, const struct bio_vec *bv,
+		   unsigned int nr);
 void rsock_buf_free(struct rsock_buf *buf);
 int rsock_buf_map(struct rsock_buf *buf, struct ib_device *dev);
 void rsock_buf_unmap(struct rsock_buf *buf);

@@ -29,6 +29,7 @@
 
 #include "listen.h"
 #include "pernet.h"
+#include "rsock.h"
 #include "tx.h"
 
 /*
@@ -426,16 +427,12 @@ static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 	}
 }
 
-static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+static void rsock_cm_event_of(struct rsock_ep *ep, struct rdma_cm_event *event)
 {
-	struct rsock_ep *ep = id->context;
 	int err;
 
-	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return rsock_listen_request(ep, id, event);
 	if (READ_ONCE(ep->state) >= RSOCK_EP_DYING)
-		return 0;
-
+		return;
 	switch (event->event) {
 	case RDMA_CM_EVENT_DISCONNECTED:
 		rsock_ep_kill(ep, ECONNRESET);
@@ -460,5 +457,18 @@ static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 			rsock_cm_failed(ep, err);
 		break;
 	}
-	return 0;
+}
+
+static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct rsock_ep *ep = id->context;
+	unsigned long flags = rsock_memalloc_save(ep->gfp);
+	int err = 0;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		err = rsock_listen_request(ep, id, event);
+	else
+		rsock_cm_event_of(ep, event);
+	rsock_memalloc_restore(flags);
+	return err;
 }

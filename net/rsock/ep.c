@@ -505,8 +505,10 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 static void rsock_ep_work(struct work_struct *work)
 {
 	struct rsock_ep *ep = container_of(work, struct rsock_ep, work);
+	unsigned long flags = rsock_memalloc_save(ep->gfp);
 	enum rsock_ep_state state = READ_ONCE(ep->state);
 
+	rsock_tx_reap(ep);
 	if (state == RSOCK_EP_RESOLVE)
 		rsock_cm_retry(ep);
 	else if (state == RSOCK_EP_REGISTER)
@@ -515,6 +517,7 @@ static void rsock_ep_work(struct work_struct *work)
 		rsock_ep_teardown(ep);
 	if (rsock_iomap_unpark(ep))
 		rsock_ep_finish(ep);
+	rsock_memalloc_restore(flags);
 	rsock_ep_put(ep);
 }
 
@@ -541,6 +544,7 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	ep->sk = sk;
 	sock_hold(sk);
 	ep->net = net;
+	ep->gfp = sk->sk_allocation;
 	ep->cfg = *cfg;
 	spin_lock_init(&ep->lock);
 	mutex_init(&ep->id_mutex);
@@ -548,6 +552,7 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	rsock_targets_init(&ep->targets);
 	INIT_LIST_HEAD(&ep->tx.unsent);
 	INIT_LIST_HEAD(&ep->tx.sent);
+	INIT_LIST_HEAD(&ep->tx.lost);
 	INIT_WORK(&ep->work, rsock_ep_work);
 	INIT_DELAYED_WORK(&ep->linger_work, rsock_ep_linger_work);
 	rsock_watch_init(ep);

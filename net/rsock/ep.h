@@ -45,6 +45,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -132,6 +133,7 @@ struct rsock_tx {
 	struct rsock_txwin win;
 	struct list_head unsent;	/* struct rsock_txmsg */
 	struct list_head sent;		/* posted, not known complete */
+	struct list_head lost;		/* given up, to be freed by the work */
 	u32 queued;			/* bytes in both */
 	u32 charged;			/* what they take of the send buffer */
 	u32 inplace;			/* messages in both whose pages somebody
@@ -224,6 +226,7 @@ struct rsock_ep {
 	spinlock_t lock;
 	enum rsock_ep_state state;
 	int err;			/* first reason to die, positive errno */
+	gfp_t gfp;			/* constant: the socket's sk_allocation */
 	bool passive;			/* constant */
 	u8 resolve_tries;		/* CM handler, then work */
 	bool swap;			/* peer has the other byte order */
@@ -267,6 +270,30 @@ struct rsock_ep {
 	struct delayed_work linger_work;	/* likewise */
 	struct rcu_head rcu;
 };
+
+#define RSOCK_PF_MEMALLOC (PF_MEMALLOC | PF_MEMALLOC_NOIO | PF_MEMALLOC_NOFS)
+
+/*
+ * From here to rsock_memalloc_restore(), allocate as the socket's owner has to:
+ * rdma_cm and the device's driver know nothing of sk_allocation.
+ */
+static inline unsigned long rsock_memalloc_save(gfp_t gfp)
+{
+	unsigned long old = current->flags;
+
+	if (gfp & __GFP_MEMALLOC)
+		current->flags |= PF_MEMALLOC;
+	if (!(gfp & __GFP_IO))
+		current->flags |= PF_MEMALLOC_NOIO;
+	if (!(gfp & __GFP_FS))
+		current->flags |= PF_MEMALLOC_NOFS;
+	return old;
+}
+
+static inline void rsock_memalloc_restore(unsigned long old)
+{
+	current_restore_flags(old, RSOCK_PF_MEMALLOC);
+}
 
 extern struct workqueue_struct *rsock_wq;
 

@@ -29,8 +29,6 @@
 
 /* Control slots that are left for credit */
 #define RSOCK_CTRL_SPARE	2
-/* In place of an offset: choose one */
-#define RSOCK_OFFSET_ANY	U64_MAX
 /* Regions of one connection. The peer's table limits only what it is offered */
 #define RSOCK_REGIONS_MAX	1024
 
@@ -65,7 +63,7 @@ static bool rsock_io_enter(struct rsock_ep *ep)
 	bool ok;
 
 	spin_lock_bh(&ep->lock);
-	ok = ep->state == RSOCK_EP_OPEN && !ep->io.closed;
+	ok = ep->state == RSOCK_EP_OPEN;
 	ep->io.users += ok;
 	spin_unlock_bh(&ep->lock);
 	return ok;
@@ -232,7 +230,7 @@ int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot)
 
 /* Regions */
 
-/* The lowest offset that is free for @len bytes, RSOCK_OFFSET_ANY for none */
+/* The lowest offset that is free for @len bytes, RSOCK_OFFSET_FREE for none */
 static u64 rsock_io_free_offset(struct rsock_io *io, u64 len)
 {
 	struct interval_tree_node *node;
@@ -242,7 +240,7 @@ static u64 rsock_io_free_offset(struct rsock_io *io, u64 len)
 						offset + len - 1))) {
 		offset = PAGE_ALIGN(node->last + 1);
 		if (offset + len > S64_MAX)
-			return RSOCK_OFFSET_ANY;
+			return RSOCK_OFFSET_FREE;
 	}
 	return offset;
 }
@@ -270,14 +268,16 @@ static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 	struct rsock_io *io = &ep->io;
 	int err;
 
+	if (io->closed)
+		return -ENOTCONN;
 	if (io->nr == RSOCK_REGIONS_MAX)
 		return -ENOMEM;
-	if (offset == RSOCK_OFFSET_ANY)
+	if (offset == RSOCK_OFFSET_FREE)
 		offset = rsock_io_free_offset(io, r->len);
 	else if (interval_tree_iter_first(&io->regions, offset,
 					  offset + r->len - 1))
 		return -EEXIST;
-	if (offset == RSOCK_OFFSET_ANY)
+	if (offset == RSOCK_OFFSET_FREE)
 		return -ENOMEM;
 	err = rsock_io_take_slots(ep, r);
 	if (err)
@@ -292,7 +292,7 @@ static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
 {
 	unsigned int i;
 
-	r->state = RSOCK_REGION_GONE;
+	r->state = RSOCK_REGION_ENDED;
 	interval_tree_remove(&r->node, &ep->io.regions);
 	ep->io.nr--;
 	for (i = 0; i < r->nr; i++) {
@@ -408,11 +408,12 @@ static int rsock_iomap_add_user(struct rsock_ep *ep,
 	struct rsock_region *r;
 	int err;
 
-	r = rsock_region_alloc(m->addr, m->len,
+	r = rsock_region_alloc(offset_in_page(m->addr), m->len,
 			       rsock_region_chunk_max(ep, true),
 			       m->prot & PROT_WRITE);
 	if (!r)
 		return -ENOMEM;
+	r->addr = m->addr;
 	err = rsock_user_mem_check(m->addr, m->len);
 	if (err) {
 		rsock_region_put(r);
@@ -446,16 +447,24 @@ int rsock_iomap_add(struct rsock_ep *ep, const struct rsock_iomap *m)
 	return err;
 }
 
-static int rsock_region_map_own(struct rsock_ep *ep, u64 offset, u64 len,
-				struct rsock_region **region)
+/*
+ * Map memory of the kernel; @bv is NULL if it is to be allocated. @region is set
+ * before the peer can know of it.
+ */
+static int rsock_region_map_kernel(struct rsock_ep *ep, u64 offset, u64 len,
+				   const struct bio_vec *bv, unsigned int nr,
+				   struct rsock_region **region)
 {
+	u32 head = bv ? offset_in_page(bv->bv_offset) : 0;
 	struct rsock_region *r;
 	int err;
 
-	r = rsock_region_alloc(0, len, rsock_region_chunk_max(ep, false), true);
+	r = rsock_region_alloc(head, len, rsock_region_chunk_max(ep, false),
+			       true);
 	if (!r)
 		return -ENOMEM;
-	err = rsock_buf_alloc(&r->buf, len / PAGE_SIZE);
+	err = bv ? rsock_buf_take(&r->buf, bv, nr) :
+		   rsock_buf_alloc(&r->buf, len / PAGE_SIZE);
 	if (err) {
 		rsock_region_put(r);
 		return err;
@@ -486,7 +495,37 @@ int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
 
 	if (!rsock_io_enter(ep))
 		return -ENOTCONN;
-	err = rsock_region_map_own(ep, offset, len, region);
+	err = rsock_region_map_kernel(ep, offset, len, NULL, 0, region);
+	rsock_io_leave(ep);
+	return err;
+}
+
+/**
+ * rsock_iomap_add_bvec() - map somebody's pages
+ * @ep: endpoint in any state
+ * @offset: of its first byte, or RSOCK_OFFSET_FREE
+ * @bv: where it is, without gaps: each but the first begins a page, each but
+ *	the last ends one
+ * @nr: entries of @bv
+ * @region: as for rsock_iomap_add_own()
+ *
+ * Context: process; sleeps.
+ *
+ * Return: 0, or a negative errno and nothing is mapped.
+ */
+int rsock_iomap_add_bvec(struct rsock_ep *ep, u64 offset,
+			 const struct bio_vec *bv, unsigned int nr,
+			 struct rsock_region **region)
+{
+	u64 len = rsock_bvec_len(bv, nr);
+	int err;
+
+	if (!len || (offset != RSOCK_OFFSET_FREE &&
+		     (offset > S64_MAX || len > S64_MAX - offset)))
+		return -EINVAL;
+	if (!rsock_io_enter(ep))
+		return -ENOTCONN;
+	err = rsock_region_map_kernel(ep, offset, len, bv, nr, region);
 	rsock_io_leave(ep);
 	return err;
 }
@@ -608,19 +647,35 @@ int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
 	return found ? 0 : -EINVAL;
 }
 
+static bool rsock_region_has_ended(struct rsock_ep *ep,
+				   const struct rsock_region *r)
+{
+	bool ended;
+
+	spin_lock_bh(&ep->lock);
+	ended = r->state == RSOCK_REGION_ENDED;
+	spin_unlock_bh(&ep->lock);
+	return ended;
+}
+
 /**
- * rsock_iomap_del_region() - unmap memory of our own
+ * rsock_iomap_del_region() - unmap memory of the kernel
  * @ep: endpoint in any state
  * @r: region; no effect if it was taken away with the connection
+ *
+ * If it is somebody's, it is out of the device's reach when this returns. If
+ * it is our own its pages may be so later: they are kept until then.
  *
  * Context: process; sleeps, as rsock_iomap_del().
  */
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
 {
-	if (!rsock_io_enter(ep))
-		return;
-	rsock_io_unmap(ep, r, NULL);
-	rsock_io_leave(ep);
+	if (rsock_io_enter(ep)) {
+		rsock_io_unmap(ep, r, NULL);
+		rsock_io_leave(ep);
+	}
+	if (r->buf.lent)
+		wait_event(ep->io.wait, rsock_region_has_ended(ep, r));
 }
 
 /*

@@ -22,9 +22,13 @@
 
 #include "wire.h"
 
+/* In place of an offset: choose one */
+#define RSOCK_OFFSET_FREE	U64_MAX
+
 /* How long a peer may hold up who maps or unmaps */
 #define RSOCK_IOMAP_TIMEOUT	(10 * HZ)
 
+struct bio_vec;
 struct rsock_ep;
 struct rsock_iomap;
 struct rsock_region;
@@ -62,6 +66,9 @@ int rsock_iomap_add(struct rsock_ep *ep, const struct rsock_iomap *m);
 int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m);
 int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
 			struct rsock_region **region);
+int rsock_iomap_add_bvec(struct rsock_ep *ep, u64 offset,
+			 const struct bio_vec *bv, unsigned int nr,
+			 struct rsock_region **region);
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r);
 unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 			      unsigned int max);

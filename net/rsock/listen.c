@@ -39,7 +39,8 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	struct rsock_sock *lrs = rsock_sk(lsk), *rs;
 	struct sock *sk;
 
-	sk = rsock_sk_alloc(sock_net(lsk), lsk->sk_family, false);
+	sk = rsock_sk_alloc(sock_net(lsk), lsk->sk_family,
+			    lsk->sk_kern_sock);
 	if (!sk)
 		return NULL;
 	rs = rsock_sk(sk);
@@ -49,6 +50,7 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	rs->inline_size = lrs->inline_size;
 	rs->bound = true;
 	sk->sk_protocol = lsk->sk_protocol;
+	sk->sk_allocation = lsk->sk_allocation;
 	sk->sk_sndbuf = lsk->sk_sndbuf;
 	sk->sk_rcvbuf = lsk->sk_rcvbuf;
 	sk->sk_userlocks = lsk->sk_userlocks & (SOCK_SNDBUF_LOCK |
@@ -179,7 +181,8 @@ void rsock_child_connected(struct sock *sk)
 	lsk = rs->listener;
 	if (lsk) {
 		list_move_tail(&rs->accept_node, &rsock_sk(lsk)->ready);
-		lsk->sk_data_ready(lsk);
+		if (!sock_flag(lsk, SOCK_DEAD))
+			lsk->sk_data_ready(lsk);
 	}
 	spin_unlock(&rsock_accept_lock);
 }

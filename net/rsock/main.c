@@ -13,6 +13,7 @@
 
 #include "dev.h"
 #include "ep.h"
+#include "mapping.h"
 #include "pernet.h"
 #include "rsock.h"
 #include "tx.h"
@@ -24,12 +25,12 @@ static int __init rsock_init(void)
 	rsock_wq = alloc_workqueue("rsock", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rsock_wq)
 		return -ENOMEM;
-	err = rsock_mmap_init();
+	err = rsock_mapping_init();
 	if (err)
 		goto destroy_wq;
 	err = rsock_tx_init();
 	if (err)
-		goto exit_mmap;
+		goto exit_mapping;
 	err = rsock_pernet_init();
 	if (err)
 		goto exit_tx;
@@ -52,8 +53,8 @@ exit_pernet:
 	rsock_pernet_exit();
 exit_tx:
 	rsock_tx_exit();
-exit_mmap:
-	rsock_mmap_exit();
+exit_mapping:
+	rsock_mapping_exit();
 destroy_wq:
 	destroy_workqueue(rsock_wq);
 	return err;
@@ -63,7 +64,7 @@ static void __exit rsock_exit(void)
 {
 	rsock_inet_exit();
 	rsock_af_exit();
-	rsock_mmap_exit();
+	rsock_mapping_exit();
 	rsock_dev_exit();
 	destroy_workqueue(rsock_wq);
 	rsock_pernet_exit();

@@ -14,41 +14,12 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/net.h>
-#include <linux/slab.h>
-#include <linux/workqueue.h>
 #include <net/sock.h>
 
 #include "ep.h"
+#include "mapping.h"
 #include "region.h"
 #include "rsock.h"
-
-/* For mappings of processes that exit; each may wait for its peer */
-static struct workqueue_struct *rsock_unmap_wq;
-
-/**
- * struct rsock_mapping - the private data of a mapping's file
- * @ep: endpoint; a reference is held
- * @region: likewise
- * @work: the end, when nobody is there to wait for the peer
- */
-struct rsock_mapping {
-	struct rsock_ep *ep;
-	struct rsock_region *region;
-	struct work_struct work;
-};
-
-static void rsock_mapping_free(struct rsock_mapping *map)
-{
-	rsock_iomap_del_region(map->ep, map->region);
-	rsock_region_put(map->region);
-	rsock_ep_put(map->ep);
-	kfree(map);
-}
-
-static void rsock_mapping_work(struct work_struct *work)
-{
-	rsock_mapping_free(container_of(work, struct rsock_mapping, work));
-}
 
 /* munmap() waits for the peer; the end of a process must not */
 static int rsock_mapping_release(struct inode *inode, struct file *file)
@@ -56,9 +27,9 @@ static int rsock_mapping_release(struct inode *inode, struct file *file)
 	struct rsock_mapping *map = file->private_data;
 
 	if (current->flags & (PF_EXITING | PF_KTHREAD))
-		queue_work(rsock_unmap_wq, &map->work);
+		rsock_unmap_async(map, NULL, NULL);
 	else
-		rsock_mapping_free(map);
+		rsock_unmap(map);
 	return 0;
 }
 
@@ -85,27 +56,24 @@ static const struct vm_operations_struct rsock_mapping_ops = {
 	.fault	= rsock_mapping_fault,
 };
 
-/* Takes over the reference to @r, also if it fails */
-static struct file *rsock_mapping_file(struct rsock_ep *ep,
-				       struct rsock_region *r)
+/* Memory of our own, as a mapping with a file */
+static struct file *rsock_mapping_file(struct rsock_ep *ep, u64 offset, u64 len)
 {
-	struct rsock_mapping *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
-	struct file *file = ERR_PTR(-ENOMEM);
+	struct rsock_mapping *map;
+	struct file *file;
+	int err;
 
-	if (map) {
-		map->ep = ep;
-		map->region = r;
-		INIT_WORK(&map->work, rsock_mapping_work);
-		file = anon_inode_getfile("[rsock]", &rsock_mapping_fops, map,
-					  O_RDWR);
+	map = rsock_mapping_alloc(ep);
+	if (!map)
+		return ERR_PTR(-ENOMEM);
+	err = rsock_iomap_add_own(ep, offset, len, &map->region);
+	if (err) {
+		rsock_mapping_free(map);
+		return ERR_PTR(err);
 	}
-	if (!IS_ERR(file)) {
-		rsock_ep_get(ep);
-		return file;
-	}
-	kfree(map);
-	rsock_iomap_del_region(ep, r);
-	rsock_region_put(r);
+	file = anon_inode_getfile("[rsock]", &rsock_mapping_fops, map, O_RDWR);
+	if (IS_ERR(file))
+		rsock_unmap(map);
 	return file;
 }
 
@@ -113,18 +81,11 @@ static int rsock_ep_mmap(struct rsock_ep *ep, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	u64 len = vma->vm_end - vma->vm_start;
-	struct rsock_region *r = NULL;
 	struct file *file;
-	int err;
 
 	if (offset > S64_MAX || offset + len > S64_MAX)
 		return -EINVAL;
-	err = rsock_iomap_add_own(ep, offset, len, &r);
-	if (err && r)
-		rsock_region_put(r);
-	if (err)
-		return err;
-	file = rsock_mapping_file(ep, r);
+	file = rsock_mapping_file(ep, offset, len);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	vma_set_file(vma, file);
@@ -158,15 +119,4 @@ int rsock_mmap(struct file *file, struct socket *sock,
 	err = rsock_ep_mmap(ep, vma);
 	rsock_ep_put(ep);
 	return err;
-}
-
-int rsock_mmap_init(void)
-{
-	rsock_unmap_wq = alloc_workqueue("rsock_unmap", WQ_UNBOUND, 0);
-	return rsock_unmap_wq ? 0 : -ENOMEM;
-}
-
-void rsock_mmap_exit(void)
-{
-	destroy_workqueue(rsock_unmap_wq);
 }

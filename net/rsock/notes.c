@@ -9,10 +9,14 @@
 
 #include "notes.h"
 
+#include <linux/module.h>
 #include <linux/slab.h>
+#include <net/rsock.h>
+#include <net/sock.h>
 
 #include "ep.h"
 #include "region.h"
+#include "rsock.h"
 
 /**
  * struct rsock_notes - those that arrived: as many as ep->rx says. ep->lock
@@ -168,3 +172,60 @@ bool rsock_notes_get(struct rsock_ep *ep, struct rsock_note *note)
 	spin_unlock_bh(&ep->lock);
 	return found;
 }
+
+/**
+ * rsock_notify_written() - be told of what the peer places
+ * @sock: connected socket of AF_RSOCK
+ *
+ * From here on, until the connection ends, sk_error_report() is called for each
+ * write by which the peer places something, when it is there, and
+ * rsock_recv_written() tells what. The peer waits, also with its stream, when as
+ * many are unread as RDMA_RQSIZE grants messages.
+ *
+ * Context: process; sleeps. Not under lock_sock() of this socket.
+ *
+ * Return: 0, -ENOTCONN, -EOPNOTSUPP if the peer does not know of it, -EALREADY
+ * if another call is at it, or -ENOMEM.
+ */
+int rsock_notify_written(struct socket *sock)
+{
+	struct rsock_ep *ep = rsock_sk_ep_get(sock->sk);
+	unsigned long flags;
+	int err;
+
+	if (!ep)
+		return -ENOTCONN;
+	flags = rsock_memalloc_save(ep->gfp);
+	err = rsock_notes_want(ep);
+	rsock_memalloc_restore(flags);
+	rsock_ep_put(ep);
+	return err;
+}
+EXPORT_SYMBOL_GPL(rsock_notify_written);
+
+/**
+ * rsock_recv_written() - what the peer placed
+ * @sock: socket of AF_RSOCK
+ * @written: set to the oldest that was not read
+ *
+ * Context: any but hardirq; not within the callbacks of the socket.
+ *
+ * Return: 0, or -EAGAIN if there is none.
+ */
+int rsock_recv_written(struct socket *sock, struct rsock_written *written)
+{
+	struct rsock_ep *ep = rsock_sk_ep_get(sock->sk);
+	struct rsock_note note;
+	bool found;
+
+	if (!ep)
+		return -EAGAIN;
+	found = rsock_notes_get(ep, &note);
+	rsock_ep_put(ep);
+	if (!found)
+		return -EAGAIN;
+	written->offset = note.offset;
+	written->len = note.len;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rsock_recv_written);

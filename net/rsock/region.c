@@ -3,10 +3,9 @@
  * Memory of regions. See region.h.
  *
  * User memory is pinned and registered by the device's driver, in large
- * pieces, if the driver does that for the kernel. Else it
- * is pinned here and, as memory of our own, fast-registered, in pieces that the
- * device has a page list for. Memory that the peer is not offered is only
- * pinned.
+ * pieces, if the driver does that for the kernel. Else it is pinned here and, as
+ * memory of the kernel, fast-registered, in pieces that the device has a page
+ * list for. Memory that the peer is not offered is only pinned.
  */
 
 #include "region.h"
@@ -35,18 +34,17 @@ MODULE_PARM_DESC(fast_reg_user,
 
 /**
  * rsock_region_alloc() - make a region that has no offsets and no memory yet
- * @addr: user address, or 0
+ * @head: bytes of its first page that are not part of it
  * @len: bytes, not 0
  * @chunk_max: rsock_region_chunk_max()
  * @offered: to the peer
  *
  * Return: the region with one reference, or NULL.
  */
-struct rsock_region *rsock_region_alloc(u64 addr, u64 len, u64 chunk_max,
+struct rsock_region *rsock_region_alloc(u32 head, u64 len, u64 chunk_max,
 					bool offered)
 {
-	u64 nr = offered ? DIV_ROUND_UP_ULL(offset_in_page(addr) + len,
-					    chunk_max) : 0;
+	u64 nr = offered ? DIV_ROUND_UP_ULL(head + len, chunk_max) : 0;
 	struct rsock_region *r;
 	unsigned int i;
 
@@ -56,7 +54,7 @@ struct rsock_region *rsock_region_alloc(u64 addr, u64 len, u64 chunk_max,
 	if (!r)
 		return NULL;
 	refcount_set(&r->ref, 1);
-	r->addr = addr;
+	r->head = head;
 	r->len = len;
 	r->chunk_max = chunk_max;
 	r->offered = offered;
@@ -81,7 +79,7 @@ void rsock_region_put(struct rsock_region *r)
  */
 void rsock_region_place(struct rsock_region *r, u64 offset)
 {
-	u64 head = offset_in_page(r->addr), left = r->len;
+	u64 head = r->head, left = r->len;
 	struct rsock_chunk *c;
 
 	r->node.start = offset;
@@ -197,7 +195,7 @@ static int rsock_reg_wait(struct rsock_ep *ep, struct ib_reg_wr *reg)
 static int rsock_chunk_fast_reg(struct rsock_ep *ep, struct rsock_region *r,
 				struct rsock_chunk *c)
 {
-	u64 at = offset_in_page(r->addr) + (c->entry.offset - r->node.start);
+	u64 at = r->head + (c->entry.offset - r->node.start);
 	u64 iova = c->entry.sge.addr, len = c->entry.sge.len;
 	struct ib_reg_wr reg = {
 		.wr.opcode	= IB_WR_REG_MR,

@@ -42,19 +42,21 @@ struct rsock_chunk {
 enum rsock_region_state {
 	RSOCK_REGION_SETUP,	/* its user registers memory */
 	RSOCK_REGION_LIVE,
-	RSOCK_REGION_GONE,	/* its user takes it away, or nobody has it */
+	RSOCK_REGION_GONE,	/* its user takes it away */
+	RSOCK_REGION_ENDED,	/* no device has it any more, and no offset */
 };
 
 /**
  * struct rsock_region - memory mapped to a range of offsets
- * @ref: the endpoint's, and that of the file of an mmap()
+ * @ref: the endpoint's, and that of a struct rsock_mapping
  * @node: in io.regions: offsets, first to last. ep->lock, as @state
  * @state: who may do what with it
  * @gone: a list of whoever takes it away
  * @addr: in the address space of the process that mapped it; 0 for memory of
- *	our own
+ *	the kernel
+ * @head: bytes of its first page that are not part of it
  * @len: bytes
- * @buf: memory of our own (mmap), else empty
+ * @buf: memory of the kernel, else empty
  * @umem: user memory that we have pinned; NULL while the device's driver has
  * @dma: where the device finds the pages of @buf or @umem
  * @offered: to the peer, which may write to it (PROT_WRITE)
@@ -68,6 +70,7 @@ struct rsock_region {
 	enum rsock_region_state state;
 	struct list_head gone;
 	u64 addr;
+	u32 head;
 	u64 len;
 	struct rsock_buf buf;
 	struct ib_umem *umem;
@@ -78,7 +81,7 @@ struct rsock_region {
 	struct rsock_chunk chunk[];
 };
 
-struct rsock_region *rsock_region_alloc(u64 addr, u64 len, u64 chunk_max,
+struct rsock_region *rsock_region_alloc(u32 head, u64 len, u64 chunk_max,
 					bool offered);
 void rsock_region_put(struct rsock_region *r);
 void rsock_region_place(struct rsock_region *r, u64 offset);

@@ -143,7 +143,5 @@ void rsock_keepalive(struct sock *sk, int on);
 /* mmap.c */
 int rsock_mmap(struct file *file, struct socket *sock,
 	       struct vm_area_struct *vma);
-int rsock_mmap_init(void);
-void rsock_mmap_exit(void);
 
 #endif /* _RSOCK_H */

@@ -430,3 +430,60 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 	rsock_ep_put(ep);
 	return copied ?: err;
 }
+
+/* read_sock() takes the stream in pieces of so many bytes at most */
+#define RSOCK_READ_MAX		SZ_16K
+
+/* The next bytes, copied: the ring is the peer's to write to, an skb is not */
+static struct sk_buff *rsock_rx_skb(struct sock *sk, struct rsock_ep *ep,
+				    u32 len)
+{
+	struct msghdr msg = {};
+	struct sk_buff *skb;
+	struct kvec kvec;
+
+	skb = alloc_skb(len, sk->sk_allocation);
+	if (!skb)
+		return NULL;
+	kvec.iov_base = skb->data;
+	kvec.iov_len = len;
+	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &kvec, 1, len);
+	skb_put(skb, rsock_rx_copy(ep, &msg, 0, len));
+	return skb;
+}
+
+/**
+ * rsock_read_sock() - hand what arrived to a user in the kernel
+ * @sk: socket, locked
+ * @desc: @actor's; it ends when its count is 0
+ * @actor: takes bytes of an skb, and says how many it took
+ *
+ * Context: process, as everything that locks the socket.
+ *
+ * Return: bytes taken, or a negative errno of @actor's, -ENOTCONN or -ENOMEM.
+ */
+int rsock_read_sock(struct sock *sk, read_descriptor_t *desc,
+		    sk_read_actor_t actor)
+{
+	struct rsock_ep *ep = rsock_sk(sk)->ep;
+	struct sk_buff *skb;
+	int used, copied = 0;
+	u32 avail;
+
+	if (sk->sk_state == TCP_LISTEN || !ep)
+		return -ENOTCONN;
+	while ((avail = rsock_rx_unread(ep))) {
+		skb = rsock_rx_skb(sk, ep, min_t(u32, avail, RSOCK_READ_MAX));
+		if (!skb)
+			return copied ?: -ENOMEM;
+		used = actor(desc, skb, 0, skb->len);
+		consume_skb(skb);
+		if (used <= 0)
+			return copied ?: used;
+		rsock_rx_consume(ep, used);
+		copied += used;
+		if (!desc->count)
+			break;
+	}
+	return copied;
+}

@@ -6,6 +6,8 @@
 
 struct msghdr;
 
+int rsock_read_sock(struct sock *sk, read_descriptor_t *desc,
+		    sk_read_actor_t actor);
 int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 		     int flags);
 

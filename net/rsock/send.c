@@ -27,6 +27,7 @@
 #include "pernet.h"
 #include "rsock.h"
 #include "tx.h"
+#include "write.h"
 
 /**
  * struct rsock_send - a call that sends
@@ -91,9 +92,15 @@ static void rsock_txmsg_add_page(struct rsock_txmsg *m, struct page *page,
 		put_page(head);
 }
 
-/* Fill a message from up to @len bytes of pages that are @from's */
-static int rsock_txmsg_fill(struct rsock_txmsg *m, struct iov_iter *from,
-			    size_t len)
+/**
+ * rsock_txmsg_fill() - fill a message
+ * @m: empty message
+ * @from: pages
+ * @len: bytes of them, at most; as many fragments as it has bound it, too
+ *
+ * Return: 0, or a negative errno if there was nothing to take.
+ */
+int rsock_txmsg_fill(struct rsock_txmsg *m, struct iov_iter *from, size_t len)
 {
 	struct page *pages[RSOCK_TX_FRAGS];
 	size_t off, n;
@@ -111,6 +118,29 @@ static int rsock_txmsg_fill(struct rsock_txmsg *m, struct iov_iter *from,
 		}
 	}
 	return 0;
+}
+
+/* A page that is given away joins what waits before it. Returns how many bytes. */
+static int rsock_send_page(struct rsock_ep *ep, struct rsock_send *s,
+			   size_t left)
+{
+	struct iov_iter *from = &s->msg->msg_iter;
+	struct page *page;
+	size_t off;
+	ssize_t n;
+	int err;
+
+	n = iov_iter_get_pages2(from, &page, left, 1, &off);
+	if (n <= 0)
+		return n ?: -EFAULT;
+	err = rsock_tx_append(ep, page, off, n, s->to, n == left);
+	put_page(page);
+	if (err) {
+		iov_iter_revert(from, n);
+		return err;
+	}
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_INPLACE);
+	return n;
 }
 
 /* Bytes that are pinned: whole pages */
@@ -134,6 +164,8 @@ static int rsock_send_pages(struct sock *sk, struct rsock_ep *ep,
 	u32 len;
 	int err;
 
+	if (!s->uarg && left <= PAGE_SIZE)
+		return rsock_send_page(ep, s, left);
 	m = rsock_txmsg_alloc(s->to, s->uarg, sk->sk_allocation);
 	if (!m)
 		return -ENOMEM;
@@ -202,28 +234,18 @@ static int rsock_send_queue(struct sock *sk, struct rsock_ep *ep,
 
 /**
  * struct rsock_send_waiter - one who waits for its pages
- * @ubuf: counts what holds them
+ * @write: what holds them
  * @free: nothing does
  */
 struct rsock_send_waiter {
-	struct ubuf_info ubuf;
+	struct rsock_write write;
 	struct completion free;
 };
 
-static void rsock_pages_put(struct sk_buff *skb, struct ubuf_info *ubuf,
-			    bool success)
+static void rsock_send_waiter_done(struct rsock_write *write, int err)
 {
-	struct rsock_send_waiter *w = container_of(ubuf,
-						   struct rsock_send_waiter,
-						   ubuf);
-
-	if (refcount_dec_and_test(&ubuf->refcnt))
-		complete(&w->free);
+	complete(&container_of(write, struct rsock_send_waiter, write)->free);
 }
-
-static const struct ubuf_info_ops rsock_waiter_ops = {
-	.complete = rsock_pages_put,
-};
 
 /*
  * Wait until no page is in use. One who cannot wait any longer calls back what
@@ -236,7 +258,7 @@ static int rsock_send_drain(struct rsock_ep *ep, struct rsock_send *s,
 	size_t rest;
 	long left;
 
-	net_zcopy_put(&w->ubuf);
+	net_zcopy_put(&w->write.ubuf);
 	left = wait_for_completion_interruptible_timeout(&w->free,
 							 err ? 0 : s->timeo);
 	if (left > 0) {
@@ -244,7 +266,7 @@ static int rsock_send_drain(struct rsock_ep *ep, struct rsock_send *s,
 			s->timeo = left;
 		return err;
 	}
-	rest = rsock_tx_cancel(ep, &w->ubuf);
+	rest = rsock_tx_cancel(ep, &w->write.ubuf);
 	iov_iter_revert(&s->msg->msg_iter, rest);
 	s->queued -= rest;
 	if (wait_for_completion_killable_timeout(&w->free,
@@ -276,14 +298,12 @@ static size_t rsock_send_inplace_len(const struct sock *sk,
 static int rsock_send_inplace(struct sock *sk, struct rsock_ep *ep,
 			      struct rsock_send *s, size_t len)
 {
-	struct rsock_send_waiter w;
+	struct rsock_send_waiter w = { .write.done = rsock_send_waiter_done };
 	int err;
 
-	rsock_ubuf_ops(&w.ubuf, &rsock_waiter_ops);
-	refcount_set(&w.ubuf.refcnt, 1);
-	w.ubuf.flags = 0;
+	rsock_write_init(&w.write);
 	init_completion(&w.free);
-	s->uarg = &w.ubuf;
+	s->uarg = &w.write.ubuf;
 	s->inplace = true;
 	err = rsock_send_queue(sk, ep, s, len);
 	s->uarg = NULL;
@@ -296,6 +316,25 @@ static int rsock_send_inplace(struct sock *sk, struct rsock_ep *ep,
 
 /* MSG_ZEROCOPY, MSG_SPLICE_PAGES */
 
+/**
+ * rsock_send_can_refer() - can what is to be sent be sent in place?
+ * @from: what
+ *
+ * Return: true for pages of the kernel that are not those of a slab, which are
+ * not to be referred to.
+ */
+bool rsock_send_can_refer(const struct iov_iter *from)
+{
+	unsigned long i;
+
+	if (!iov_iter_is_bvec(from))
+		return false;
+	for (i = 0; i < from->nr_segs; i++)
+		if (!sendpage_ok(from->bvec[i].bv_page))
+			return false;
+	return true;
+}
+
 static int rsock_send_begin(struct sock *sk, struct rsock_send *s)
 {
 	struct msghdr *msg = s->msg;
@@ -304,12 +343,12 @@ static int rsock_send_begin(struct sock *sk, struct rsock_send *s)
 	if (!iov_iter_count(from))
 		return 0;
 	if (msg->msg_flags & MSG_SPLICE_PAGES) {
-		s->inplace = iov_iter_is_bvec(from);
+		s->inplace = rsock_send_can_refer(from);
 		return 0;
 	}
 	if (!(msg->msg_flags & MSG_ZEROCOPY))
 		return 0;
-	s->inplace = user_backed_iter(from) || iov_iter_is_bvec(from);
+	s->inplace = user_backed_iter(from) || rsock_send_can_refer(from);
 	if (msg->msg_ubuf) {
 		s->uarg = msg->msg_ubuf;
 		net_zcopy_get(s->uarg);
@@ -333,42 +372,6 @@ static void rsock_send_end(struct rsock_send *s)
 		net_zcopy_put_abort(s->uarg, true);
 }
 
-/* Has the peer mapped all of what is to be placed? */
-static bool rsock_send_mapped(struct rsock_ep *ep, s64 to, size_t len)
-{
-	bool mapped;
-
-	if (to == RSOCK_TO_STREAM)
-		return true;
-	spin_lock_bh(&ep->lock);
-	mapped = rsock_targets_cover(&ep->targets, to, len);
-	spin_unlock_bh(&ep->lock);
-	return mapped;
-}
-
-static int rsock_send_note(struct sock *sk, struct rsock_ep *ep,
-			   const struct rsock_note *note)
-{
-	struct page_frag *pfrag = sk_page_frag(sk);
-	struct rsock_txmsg *m;
-	int err;
-
-	if (!sk_page_frag_refill(sk, pfrag))
-		return -ENOBUFS;
-	m = rsock_txmsg_alloc(RSOCK_TO_NOTES, NULL, sk->sk_allocation);
-	if (!m)
-		return -ENOMEM;
-	rsock_note_encode(note, ep->swap,
-			  page_address(pfrag->page) + pfrag->offset);
-	get_page(pfrag->page);
-	rsock_txmsg_add(m, pfrag->page, pfrag->offset, RSOCK_NOTE_LEN, false);
-	pfrag->offset += RSOCK_NOTE_LEN;
-	err = rsock_tx_add(ep, m, true);
-	if (err)
-		rsock_txmsg_free(m);
-	return err;
-}
-
 /*
  * Have a note follow what was placed, if the peer wants to be told. If there is
  * no memory for it, better an end than a receiver that waits.
@@ -376,16 +379,15 @@ static int rsock_send_note(struct sock *sk, struct rsock_ep *ep,
 static void rsock_send_placed(struct sock *sk, struct rsock_ep *ep, s64 to,
 			      int len)
 {
-	struct rsock_note note = { .offset = to, .len = len };
-	int err;
+	struct rsock_txmsg *m;
 
-	if (!(ep->features & RSOCK_FEAT_NOTE) || !len ||
-	    to == RSOCK_TO_STREAM ||
-	    !rsock_send_mapped(ep, RSOCK_NOTES_OFFSET, RSOCK_NOTE_LEN))
+	if (!len || to == RSOCK_TO_STREAM || !rsock_write_is_noted(ep))
 		return;
-	err = rsock_send_note(sk, ep, &note);
-	if (err && err != -EPIPE)
-		rsock_ep_kill(ep, -err);
+	m = rsock_write_note(ep, to, len, sk->sk_allocation);
+	if (!m)
+		rsock_ep_kill(ep, ENOMEM);
+	else if (rsock_tx_add(ep, m, true))
+		rsock_txmsg_free(m);
 }
 
 static int __rsock_send(struct sock *sk, struct rsock_ep *ep,
@@ -443,7 +445,8 @@ int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
 	if (msg->msg_flags & MSG_OOB)
 		goto out;
 	err = -ENXIO;
-	if (!rsock_send_mapped(ep, to, msg_data_left(msg)))
+	if (to != RSOCK_TO_STREAM &&
+	    !rsock_write_is_mapped(ep, to, msg_data_left(msg)))
 		goto out;
 	rsock_ep_get(ep);
 	err = __rsock_send(sk, ep, &s);

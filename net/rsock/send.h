@@ -4,9 +4,13 @@
 
 #include <linux/types.h>
 
+struct iov_iter;
 struct msghdr;
+struct rsock_txmsg;
 struct sock;
 
+int rsock_txmsg_fill(struct rsock_txmsg *m, struct iov_iter *from, size_t len);
+bool rsock_send_can_refer(const struct iov_iter *from);
 int rsock_send(struct sock *sk, struct msghdr *msg, s64 to);
 
 #endif /* _RSOCK_SEND_H */

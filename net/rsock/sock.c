@@ -10,6 +10,7 @@
  */
 
 #include <net/ipv6.h>
+#include <net/rsock.h>
 #include <net/sock.h>
 
 #include "cm.h"
@@ -73,6 +74,19 @@ static bool rsock_attached(const struct rsock_ep *ep)
 	return rsock_sk(ep->sk)->ep == ep;
 }
 
+/* A socket that was closed has no user any more whom these could reach */
+static void rsock_state_change(struct sock *sk)
+{
+	if (!sock_flag(sk, SOCK_DEAD))
+		sk->sk_state_change(sk);
+}
+
+static void rsock_data_ready(struct sock *sk)
+{
+	if (!sock_flag(sk, SOCK_DEAD))
+		sk->sk_data_ready(sk);
+}
+
 static void rsock_connected(struct rsock_ep *ep)
 {
 	struct sock *sk = ep->sk;
@@ -85,7 +99,7 @@ static void rsock_connected(struct rsock_ep *ep)
 	rsock_set_state(sk, TCP_ESTABLISHED);
 	rsock_watch_begin(ep);
 	rsock_child_connected(sk);
-	sk->sk_state_change(sk);
+	rsock_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
@@ -107,7 +121,7 @@ static void rsock_got_eof(struct rsock_ep *ep)
 		rsock_ep_kill_locked(ep, 0);
 		break;
 	}
-	sk->sk_state_change(sk);
+	rsock_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 }
 
@@ -118,13 +132,14 @@ static void rsock_readable(struct rsock_ep *ep)
 	if (ep->rx.eof)
 		rsock_got_eof(ep);
 	else
-		ep->sk->sk_data_ready(ep->sk);
+		rsock_data_ready(ep->sk);
 }
 
 static void rsock_writable(struct rsock_ep *ep)
 {
 	/* After its end, rsock_sk_gone() has the last word */
-	if (!rsock_attached(ep) || ep->state != RSOCK_EP_OPEN)
+	if (!rsock_attached(ep) || ep->state != RSOCK_EP_OPEN ||
+	    sock_flag(ep->sk, SOCK_DEAD))
 		return;
 	WRITE_ONCE(ep->sk->sk_wmem_queued, ep->tx.charged);
 	/* Pairs with rsock_poll() and rsock_send_wait(): flag, then look */
@@ -154,7 +169,7 @@ static void rsock_write_space(struct sock *sk)
 
 static void rsock_noted(struct rsock_ep *ep)
 {
-	if (rsock_attached(ep))
+	if (rsock_attached(ep) && !sock_flag(ep->sk, SOCK_DEAD))
 		sk_error_report(ep->sk);
 }
 
@@ -179,7 +194,7 @@ static void rsock_tx_done(struct rsock_ep *ep)
 		rsock_set_state(sk, TCP_CLOSE);
 	if (sk->sk_state == TCP_CLOSE)
 		rsock_ep_kill_locked(ep, 0);
-	sk->sk_state_change(sk);
+	rsock_state_change(sk);
 }
 
 /*
@@ -210,8 +225,8 @@ static void rsock_sk_gone(struct rsock_ep *ep, int err)
 		sk->sk_shutdown = SHUTDOWN_MASK;
 		rsock_set_state(sk, TCP_CLOSE);
 	}
-	sk->sk_state_change(sk);
-	if (err)
+	rsock_state_change(sk);
+	if (err && !sock_flag(sk, SOCK_DEAD))
 		sk_error_report(sk);
 unlock:
 	spin_unlock_bh(&ep->lock);
@@ -262,13 +277,16 @@ int rsock_sk_init(struct sock *sk)
 				      "sk_lock-AF_RSOCK", &rsock_sk_key);
 	sk->sk_destruct = rsock_sk_destruct;
 	sk->sk_write_space = rsock_write_space;
-	sk->sk_allocation = GFP_KERNEL_ACCOUNT;
+	sk->sk_allocation = sk->sk_kern_sock ? GFP_KERNEL : GFP_KERNEL_ACCOUNT;
 	sk->sk_sndbuf = RSOCK_SNDBUF;
 	sk->sk_rcvbuf = RSOCK_RCVBUF;
 	sk->sk_type = SOCK_STREAM;
 	sk->sk_state = TCP_CLOSE;
 	if (sk->sk_socket)
 		rsock_socket_init(sk->sk_socket);
+	/* One of the kernel would not hold its namespace, but rdma_cm does */
+	if (!sk->sk_net_refcnt)
+		sk_net_refcnt_upgrade(sk);
 
 	rs->v6 = sk->sk_family == AF_INET6;
 	rs->opts.v6only = sk->sk_ipv6only;
@@ -385,21 +403,31 @@ void rsock_sk_reset(struct sock *sk)
 int rsock_sk_new_id(struct sock *sk)
 {
 	struct rsock_ep *ep = rsock_sk(sk)->ep;
-	int err;
+	unsigned long flags;
+	int err = -ENOMEM;
 
 	/* One whose connection ended was kept for what could still be read */
 	if (ep && READ_ONCE(ep->state) >= RSOCK_EP_DYING)
 		rsock_sk_reset(sk);
+	flags = rsock_memalloc_save(sk->sk_allocation);
 	ep = rsock_sk_ep(sk);
-	if (!ep)
-		return -ENOMEM;
-	if (ep->id)
-		return 0;
-	err = rsock_cm_create(ep);
+	if (ep)
+		err = ep->id ? 0 : rsock_cm_create(ep);
+	rsock_memalloc_restore(flags);
 	if (err)
 		rsock_sk_reset(sk);
 	return err;
 }
+
+/**
+ * sk_is_rsock() - is it a socket of AF_RSOCK, or IPPROTO_RSOCK?
+ * @sk: any socket
+ */
+bool sk_is_rsock(const struct sock *sk)
+{
+	return sk->sk_prot == &rsock_proto;
+}
+EXPORT_SYMBOL_GPL(sk_is_rsock);
 
 /* The end */
 

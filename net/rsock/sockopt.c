@@ -6,9 +6,11 @@
  */
 
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <net/inet_ecn.h>
+#include <net/rsock.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -238,18 +240,11 @@ static bool opt_is_late(const struct rsock_opt *opt, const struct sock *sk)
 	       sk->sk_state != TCP_LISTEN;
 }
 
-static int set_opt(struct sock *sk, const struct rsock_opt *opt,
-		   sockptr_t optval, unsigned int optlen)
+static int set_opt_val(struct sock *sk, const struct rsock_opt *opt, int val)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
-	int val, err;
+	int err = 0;
 
-	if (opt->level == IPPROTO_IP)
-		err = copy_ip_int(&val, optval, optlen);
-	else
-		err = copy_int(&val, optval, optlen);
-	if (err)
-		return err;
 	if (opt->flags & OPT_BOOL)
 		val = !!val;
 	else if (val < opt->min || val > opt->max)
@@ -266,6 +261,40 @@ static int set_opt(struct sock *sk, const struct rsock_opt *opt,
 	release_sock(sk);
 	return err;
 }
+
+static int set_opt(struct sock *sk, const struct rsock_opt *opt,
+		   sockptr_t optval, unsigned int optlen)
+{
+	int val, err;
+
+	if (opt->level == IPPROTO_IP)
+		err = copy_ip_int(&val, optval, optlen);
+	else
+		err = copy_int(&val, optval, optlen);
+	return err ?: set_opt_val(sk, opt, val);
+}
+
+/**
+ * rsock_sock_set_opt() - setsockopt(2) for users in the kernel
+ * @sk: socket of AF_RSOCK
+ * @level: SOL_RSOCK, IPPROTO_TCP, IPPROTO_IP or IPPROTO_IPV6; what is of
+ *	SOL_SOCKET has sock_set_keepalive() and others
+ * @optname: an option that takes an int
+ * @val: its value
+ *
+ * Context: process; takes lock_sock().
+ *
+ * Return: 0 or a negative errno: what setsockopt(2) says.
+ */
+int rsock_sock_set_opt(struct sock *sk, int level, int optname, int val)
+{
+	const struct rsock_opt *opt = rsock_opt_find(level, optname);
+
+	if (!opt || (opt->flags & OPT_READ))
+		return -ENOPROTOOPT;
+	return set_opt_val(sk, opt, val);
+}
+EXPORT_SYMBOL_GPL(rsock_sock_set_opt);
 
 static int get_opt(struct sock *sk, const struct rsock_opt *opt,
 		   char __user *optval, int __user *optlen, int len)

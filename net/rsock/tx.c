@@ -82,6 +82,46 @@ void rsock_tx_free_list(struct list_head *list)
 	INIT_LIST_HEAD(list);
 }
 
+/* A message that was sent from somebody's pages is done with */
+static void rsock_write_put(struct sk_buff *skb, struct ubuf_info *ubuf,
+			    bool success)
+{
+	struct rsock_write *w = container_of(ubuf, struct rsock_write, ubuf);
+
+	if (refcount_dec_and_test(&ubuf->refcnt))
+		w->done(w, w->err);
+}
+
+static const struct ubuf_info_ops rsock_write_ops = {
+	.complete = rsock_write_put,
+};
+
+/**
+ * rsock_write_init() - make messages refer to a write
+ * @w: write with its @done; one reference is the caller's
+ *
+ * Each message that has &w->ubuf takes a reference, and w->done() is called when
+ * the last one is put, by net_zcopy_put().
+ */
+void rsock_write_init(struct rsock_write *w)
+{
+	memset(&w->ubuf, 0, sizeof(w->ubuf));
+	rsock_ubuf_ops(&w->ubuf, &rsock_write_ops);
+	refcount_set(&w->ubuf.refcnt, 1);
+	w->err = 0;
+}
+
+/* Not all of it arrived: if @uarg is a write, it is to know. ep->lock held */
+static void rsock_write_failed(struct ubuf_info *uarg, int err)
+{
+	struct rsock_write *w;
+
+	if (!uarg || !rsock_ubuf_is(uarg, &rsock_write_ops))
+		return;
+	w = container_of(uarg, struct rsock_write, ubuf);
+	w->err = w->err ?: err;
+}
+
 static void rsock_txmsg_unmap(struct rsock_ep *ep, struct rsock_txmsg *m)
 {
 	int i;
@@ -129,14 +169,17 @@ static void rsock_txmsg_retire(struct rsock_ep *ep, struct rsock_txmsg *m,
 }
 
 /*
- * Send no more of a message. What was posted of it may be on its way, so that
- * its completion is to be seen. Returns how many bytes are not sent.
+ * Send no more of a message, because of @err. What was posted of it may be on
+ * its way, so that its completion is to be seen. Returns how many bytes are not
+ * sent.
  */
 static u32 rsock_txmsg_cut(struct rsock_ep *ep, struct rsock_txmsg *m,
-			   struct list_head *done)
+			   int err, struct list_head *done)
 {
 	u32 rest = m->len - m->posted;
 
+	if (rest)
+		rsock_write_failed(m->uarg, err);
 	m->len = m->posted;
 	m->end_seq = ep->sq.posted;
 	ep->tx.queued -= rest;
@@ -159,10 +202,26 @@ void rsock_tx_purge(struct rsock_ep *ep)
 
 	spin_lock_bh(&ep->lock);
 	list_splice_tail_init(&ep->tx.unsent, &ep->tx.sent);
-	list_for_each_entry_safe(m, next, &ep->tx.sent, node)
+	list_for_each_entry_safe(m, next, &ep->tx.sent, node) {
+		rsock_write_failed(m->uarg, -(ep->err ?: EPIPE));
 		rsock_txmsg_retire(ep, m, &done);
+	}
 	spin_unlock_bh(&ep->lock);
 	rsock_tx_free_list(&done);
+}
+
+/**
+ * rsock_tx_reap() - free what was given up under ep->lock
+ * @ep: endpoint in any state. Context: process
+ */
+void rsock_tx_reap(struct rsock_ep *ep)
+{
+	LIST_HEAD(lost);
+
+	spin_lock_bh(&ep->lock);
+	list_splice_init(&ep->tx.lost, &lost);
+	spin_unlock_bh(&ep->lock);
+	rsock_tx_free_list(&lost);
 }
 
 /*
@@ -287,11 +346,9 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 /* The peer unmapped what this was for: it does not want the rest */
 static void rsock_tx_lost(struct rsock_ep *ep, struct rsock_txmsg *m)
 {
-	LIST_HEAD(done);
-
 	RSOCK_INC_STATS(ep->net, RSOCK_MIB_WRITESLOST);
-	rsock_txmsg_cut(ep, m, &done);
-	rsock_tx_free_list(&done);
+	rsock_txmsg_cut(ep, m, -ENXIO, &ep->tx.lost);
+	rsock_ep_queue_work(ep);
 	ep->ops->writable(ep);
 }
 
@@ -448,13 +505,13 @@ void rsock_tx_fin(struct rsock_ep *ep, enum rsock_fin fin)
 void rsock_tx_drop(struct rsock_ep *ep)
 {
 	struct rsock_txmsg *m, *next;
-	LIST_HEAD(done);
 
 	lockdep_assert_held(&ep->lock);
 	list_for_each_entry_safe(m, next, &ep->tx.unsent, node)
 		if (!m->mapped)
-			rsock_txmsg_retire(ep, m, &done);
-	rsock_tx_free_list(&done);
+			rsock_txmsg_cut(ep, m, -EPIPE, &ep->tx.lost);
+	if (!list_empty(&ep->tx.lost))
+		rsock_ep_queue_work(ep);
 }
 
 /**
@@ -473,7 +530,7 @@ size_t rsock_tx_cancel(struct rsock_ep *ep, const struct ubuf_info *uarg)
 	spin_lock_bh(&ep->lock);
 	list_for_each_entry_safe(m, next, &ep->tx.unsent, node)
 		if (m->uarg == uarg)
-			rest += rsock_txmsg_cut(ep, m, &done);
+			rest += rsock_txmsg_cut(ep, m, -ECANCELED, &done);
 	if (rest)
 		ep->ops->writable(ep);
 	rsock_tx_push(ep);
@@ -614,6 +671,39 @@ int rsock_tx_add(struct rsock_ep *ep, struct rsock_txmsg *m, bool push)
 		list_add_tail(&m->node, &ep->tx.unsent);
 		ep->tx.inplace += !!m->uarg;
 		rsock_tx_grown(ep, m->len, m->charge, push);
+		err = 0;
+	}
+	spin_unlock_bh(&ep->lock);
+	return err;
+}
+
+/**
+ * rsock_tx_add_list() - queue messages that are all placed
+ * @ep: endpoint in any state
+ * @list: messages; emptied if they are queued
+ *
+ * Context: any but hardirq.
+ *
+ * Return: 0, -EPIPE, or -ENOBUFS if far too much is queued already.
+ */
+int rsock_tx_add_list(struct rsock_ep *ep, struct list_head *list)
+{
+	u64 len = 0, charge = 0;
+	struct rsock_txmsg *m;
+	int err = -EPIPE;
+
+	list_for_each_entry(m, list, node) {
+		len += m->len;
+		charge += m->charge;
+	}
+	spin_lock_bh(&ep->lock);
+	if (len + ep->tx.queued > S32_MAX) {
+		err = -ENOBUFS;
+	} else if (rsock_tx_takes(ep, 0)) {
+		list_for_each_entry(m, list, node)
+			ep->tx.inplace += !!m->uarg;
+		list_splice_tail_init(list, &ep->tx.unsent);
+		rsock_tx_grown(ep, len, charge, true);
 		err = 0;
 	}
 	spin_unlock_bh(&ep->lock);

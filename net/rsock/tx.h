@@ -2,6 +2,8 @@
 #ifndef _RSOCK_TX_H
 #define _RSOCK_TX_H
 
+#include <net/rsock.h>
+
 #include "ep.h"
 
 struct page;
@@ -59,15 +61,18 @@ void rsock_txmsg_free(struct rsock_txmsg *m);
 void rsock_txmsg_add(struct rsock_txmsg *m, struct page *page, u32 off,
 		     u32 len, bool extends);
 int rsock_tx_add(struct rsock_ep *ep, struct rsock_txmsg *m, bool push);
+int rsock_tx_add_list(struct rsock_ep *ep, struct list_head *list);
 int rsock_tx_append(struct rsock_ep *ep, struct page *page, u32 off, u32 len,
 		    s64 to, bool push);
 size_t rsock_tx_cancel(struct rsock_ep *ep, const struct ubuf_info *uarg);
 void rsock_tx_fin(struct rsock_ep *ep, enum rsock_fin fin);
 void rsock_tx_drop(struct rsock_ep *ep);
+void rsock_tx_reap(struct rsock_ep *ep);
 void rsock_tx_kick(struct rsock_ep *ep);
 void rsock_tx_probe(struct rsock_ep *ep);
 u32 rsock_tx_queued(struct rsock_ep *ep);
 u32 rsock_tx_unsent(const struct rsock_ep *ep);
+void rsock_write_init(struct rsock_write *w);
 int rsock_tx_init(void);
 void rsock_tx_exit(void);
 

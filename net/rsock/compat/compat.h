@@ -73,6 +73,15 @@ static inline int rsock_inet_accept(struct socket *sock, struct socket *newsock,
 }
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+static inline void sk_net_refcnt_upgrade(struct sock *sk)
+{
+	sk->sk_net_refcnt = 1;
+	get_net_track(sock_net(sk), &sk->ns_tracker, GFP_KERNEL);
+	sock_inuse_add(sock_net(sk), 1);
+}
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
 #define RSOCK_PINET6		/* it is where the structure ends */
 #else
@@ -86,8 +95,57 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 }
 #endif
 
-#ifndef MSG_SPLICE_PAGES
-#define MSG_SPLICE_PAGES	0	/* splice() copied */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+/* sendpage() was a call of its own, and no program could ask for it */
+#define MSG_SPLICE_PAGES	0x8000000
+#define RSOCK_MSG_KERNEL	MSG_SPLICE_PAGES
+#define RSOCK_SENDPAGE_OP	.sendpage = rsock_sendpage,
+#define RSOCK_SENDPAGE(name, impl)					\
+static ssize_t name(struct socket *sock, struct page *page, int offset,	\
+		    size_t size, int flags)				\
+{									\
+	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };	\
+	struct bio_vec bv = {						\
+		.bv_page = page, .bv_offset = offset, .bv_len = size,	\
+	};								\
+									\
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, &bv, 1, size);	\
+	return impl(sock, &msg);					\
+}
+#else
+#define RSOCK_MSG_KERNEL	0	/* the core sees to it */
+#define RSOCK_SENDPAGE_OP
+#define RSOCK_SENDPAGE(name, impl)
+#endif
+
+/* Pages given away, as users in the kernel do it (for tests) */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+static inline int rsock_test_splice(struct socket *sock, struct bio_vec *bv,
+				    unsigned int nr)
+{
+	int ret = 0, done = 0;
+
+	for (; nr && ret >= 0; nr--, bv++) {
+		ret = kernel_sendpage(sock, bv->bv_page, bv->bv_offset,
+				      bv->bv_len, nr > 1 ? MSG_MORE : 0);
+		if (ret > 0)
+			done += ret;
+	}
+	return done ?: ret;
+}
+#else
+static inline int rsock_test_splice(struct socket *sock, struct bio_vec *bv,
+				    unsigned int nr)
+{
+	struct msghdr msg = { .msg_flags = MSG_SPLICE_PAGES };
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		len += bv[i].bv_len;
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, len);
+	return sock_sendmsg(sock, &msg);
+}
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
@@ -98,8 +156,10 @@ struct ubuf_info_ops {
 };
 
 #define rsock_ubuf_ops(ubuf, ops)	((ubuf)->callback = (ops)->complete)
+#define rsock_ubuf_is(ubuf, ops)	((ubuf)->callback == (ops)->complete)
 #else
 #define rsock_ubuf_ops(ubuf, o)		((ubuf)->ops = (o))
+#define rsock_ubuf_is(ubuf, o)		((ubuf)->ops == (o))
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
