@@ -1151,7 +1151,8 @@ static void test_pressure(void)
 #ifdef CONFIG_FAULT_INJECTION
 		current->fail_nth = 1 + i % 4;
 #endif
-		n = rsock_write(pl->p.a, 0, pl->bv, n, &one.w, GFP_KERNEL);
+		/* Injected are failures only of those who may fail */
+		n = rsock_write(pl->p.a, 0, pl->bv, n, &one.w, GFP_NOWAIT);
 #ifdef CONFIG_FAULT_INJECTION
 		current->fail_nth = 0;
 #endif
