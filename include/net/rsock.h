@@ -57,6 +57,7 @@ u64 rsock_mapping_offset(const struct rsock_mapping *map);
 void rsock_unmap(struct rsock_mapping *map);
 void rsock_unmap_async(struct rsock_mapping *map, void (*done)(void *arg),
 		       void *arg);
+void rsock_flush(void);
 int rsock_notify_written(struct socket *sock);
 int rsock_recv_written(struct socket *sock, struct rsock_written *written);
 

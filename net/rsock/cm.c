@@ -91,10 +91,12 @@ static bool rsock_addr_is_loopback(const struct sockaddr *addr)
  */
 int rsock_cm_create(struct rsock_ep *ep)
 {
+	unsigned long flags = rsock_memalloc_save(ep->gfp);
 	struct rdma_cm_id *id;
 
 	id = rdma_create_id(ep->net, rsock_cm_event, ep, RDMA_PS_TCP,
 			    IB_QPT_RC);
+	rsock_memalloc_restore(flags);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	ep->id = id;
@@ -132,6 +134,7 @@ static bool rsock_cm_is_on_device(const struct rsock_ep *ep)
 int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 		  bool v6only)
 {
+	unsigned long flags;
 	int err;
 
 	if (READ_ONCE(ep->state) != RSOCK_EP_IDLE)
@@ -141,7 +144,9 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 	rdma_set_reuseaddr(ep->id, reuse);
 	if (addr->sa_family == AF_INET6)
 		rdma_set_afonly(ep->id, v6only);
+	flags = rsock_memalloc_save(ep->gfp);
 	err = rdma_bind_addr(ep->id, addr);
+	rsock_memalloc_restore(flags);
 	switch (err) {
 	case 0:
 		return rsock_cm_is_on_device(ep) ? 0 : -EADDRNOTAVAIL;
@@ -164,6 +169,7 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
  */
 int rsock_cm_listen(struct rsock_ep *ep, int backlog)
 {
+	unsigned long flags = rsock_memalloc_save(ep->gfp);
 	bool ok;
 	int err;
 
@@ -179,6 +185,7 @@ int rsock_cm_listen(struct rsock_ep *ep, int backlog)
 		spin_unlock_bh(&ep->lock);
 	}
 	mutex_unlock(&ep->id_mutex);
+	rsock_memalloc_restore(flags);
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
@@ -194,6 +201,7 @@ int rsock_cm_listen(struct rsock_ep *ep, int backlog)
  */
 int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr, u8 tos)
 {
+	unsigned long flags;
 	bool ok;
 	int err;
 
@@ -202,6 +210,7 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr, u8 tos)
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
 		return -ENETUNREACH;
 	}
+	flags = rsock_memalloc_save(ep->gfp);
 	mutex_lock(&ep->id_mutex);
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
@@ -213,6 +222,7 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr, u8 tos)
 	err = ok ? rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT) :
 		   -ENETDOWN;
 	mutex_unlock(&ep->id_mutex);
+	rsock_memalloc_restore(flags);
 	return rsock_cm_errno(err);
 }
 

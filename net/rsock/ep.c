@@ -223,6 +223,7 @@ static void rsock_ep_clamp(struct rsock_ep *ep)
 			   max_wr - RSOCK_SQ_EXTRA);
 	ep->cfg.rq = min_t(u32, ep->cfg.rq, max_wr - RSOCK_RQ_SLACK - 1);
 	ep->max_sge = min_t(u32, attr->max_send_sge, RSOCK_TX_FRAGS);
+	ep->mr_pages = attr->max_fast_reg_page_list_len;
 }
 
 static int rsock_ep_create_qp(struct rsock_ep *ep)
@@ -493,6 +494,7 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
 	rsock_tx_purge(ep);
+	rsock_iomap_return(ep);
 
 	mutex_lock(&ep->id_mutex);
 	if (ep->id)
@@ -535,7 +537,7 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 				const struct rsock_ep_ops *ops,
 				const struct rsock_ep_cfg *cfg)
 {
-	struct rsock_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	struct rsock_ep *ep = kzalloc(sizeof(*ep), sk->sk_allocation);
 
 	if (!ep)
 		return NULL;

@@ -257,6 +257,7 @@ struct rsock_ep {
 	struct ib_mr *mr;
 	unsigned int nr_cqe;
 	unsigned int max_sge;
+	u32 mr_pages;			/* of a fast-registered region */
 	struct rsock_buf buf;
 	u32 ring_off;			/* where in it the ring begins */
 	u8 *ctrl;			/* RSOCK_SQ_CTRL bounce buffers */

@@ -57,16 +57,24 @@ static struct rsock_region *rsock_region_next(struct rsock_io *io,
 
 /* Users */
 
-/* May the caller work on regions? Then they stay until it leaves. */
-static bool rsock_io_enter(struct rsock_ep *ep)
+/*
+ * May the caller work on regions? Then they stay until it leaves. @late: also
+ * when the socket has parted with the connection.
+ */
+static bool __rsock_io_enter(struct rsock_ep *ep, bool late)
 {
 	bool ok;
 
 	spin_lock_bh(&ep->lock);
-	ok = ep->state == RSOCK_EP_OPEN;
+	ok = ep->state == RSOCK_EP_OPEN && (late || !ep->io.closed);
 	ep->io.users += ok;
 	spin_unlock_bh(&ep->lock);
 	return ok;
+}
+
+static bool rsock_io_enter(struct rsock_ep *ep)
+{
+	return __rsock_io_enter(ep, false);
 }
 
 static void rsock_io_leave(struct rsock_ep *ep)
@@ -268,8 +276,6 @@ static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 	struct rsock_io *io = &ep->io;
 	int err;
 
-	if (io->closed)
-		return -ENOTCONN;
 	if (io->nr == RSOCK_REGIONS_MAX)
 		return -ENOMEM;
 	if (offset == RSOCK_OFFSET_FREE)
@@ -581,9 +587,7 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
  */
 static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 {
-	if (wait_event_killable_timeout(ep->io.wait,
-					rsock_region_is_gone(ep, r),
-					RSOCK_IOMAP_TIMEOUT) <= 0) {
+	if (rsock_region_wait(ep, r, rsock_region_is_gone(ep, r)) <= 0) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
 		rsock_ep_kill(ep, ETIMEDOUT);
 	}
@@ -670,7 +674,7 @@ static bool rsock_region_has_ended(struct rsock_ep *ep,
  */
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
 {
-	if (rsock_io_enter(ep)) {
+	if (__rsock_io_enter(ep, r->buf.lent)) {
 		rsock_io_unmap(ep, r, NULL);
 		rsock_io_leave(ep);
 	}
@@ -755,6 +759,35 @@ unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 	}
 	spin_unlock_bh(&ep->lock);
 	return n;
+}
+
+/* One that is lent, and that nobody works on; it is the caller's then */
+static struct rsock_region *rsock_io_take_lent(struct rsock_ep *ep)
+{
+	struct rsock_region *r = NULL;
+
+	spin_lock_bh(&ep->lock);
+	while ((r = rsock_region_next(&ep->io, r)))
+		if (r->buf.lent && r->state == RSOCK_REGION_LIVE)
+			break;
+	if (r)
+		r->state = RSOCK_REGION_GONE;
+	spin_unlock_bh(&ep->lock);
+	return r;
+}
+
+/**
+ * rsock_iomap_return() - give back what is lent
+ * @ep: endpoint in state DEAD
+ *
+ * Before anything that may wait for others: rsock_iomap_park().
+ */
+void rsock_iomap_return(struct rsock_ep *ep)
+{
+	struct rsock_region *r;
+
+	while ((r = rsock_io_take_lent(ep)))
+		rsock_region_end(ep, r);
 }
 
 /**

@@ -77,6 +77,7 @@ bool rsock_iomap_push(struct rsock_ep *ep);
 void rsock_iomap_complete(struct rsock_ep *ep);
 int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot);
 void rsock_iomap_close(struct rsock_ep *ep);
+void rsock_iomap_return(struct rsock_ep *ep);
 void rsock_iomap_park(struct rsock_ep *ep);
 bool rsock_iomap_unpark(struct rsock_ep *ep);
 void rsock_iomap_release(struct rsock_ep *ep);

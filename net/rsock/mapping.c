@@ -15,8 +15,12 @@
 #include "region.h"
 #include "rsock.h"
 
-/* For those who do not wait; each of these may wait for its peer */
+/*
+ * For those who do not wait; each of these may wait for its peer. Processes that
+ * exit have one of their own, lest they hold up users in the kernel.
+ */
 static struct workqueue_struct *rsock_unmap_wq;
+static struct workqueue_struct *rsock_exit_wq;
 
 static void rsock_unmap_work(struct work_struct *work)
 {
@@ -143,8 +147,11 @@ void rsock_mapping_free(struct rsock_mapping *map)
  */
 void rsock_unmap(struct rsock_mapping *map)
 {
+	unsigned long flags = rsock_memalloc_save(map->ep->gfp);
+
 	rsock_iomap_del_region(map->ep, map->region);
 	rsock_mapping_free(map);
+	rsock_memalloc_restore(flags);
 }
 EXPORT_SYMBOL_GPL(rsock_unmap);
 
@@ -152,7 +159,7 @@ EXPORT_SYMBOL_GPL(rsock_unmap);
  * rsock_unmap_async() - undo a mapping without waiting
  * @map: mapping, freed by this
  * @done: called once, when rsock_unmap() would have returned, in process
- *	context where it may sleep; may be NULL
+ *	context where it may sleep
  * @arg: its argument
  *
  * Context: any.
@@ -166,14 +173,46 @@ void rsock_unmap_async(struct rsock_mapping *map, void (*done)(void *arg),
 }
 EXPORT_SYMBOL_GPL(rsock_unmap_async);
 
+/**
+ * rsock_mapping_exit_process() - undo the mapping of a process that exits
+ * @map: mapping, freed by this
+ */
+void rsock_mapping_exit_process(struct rsock_mapping *map)
+{
+	queue_work(rsock_exit_wq, &map->work);
+}
+
+/**
+ * rsock_flush() - see the end of callbacks that have begun
+ *
+ * For the exit of a module, after the last rsock_unmap_async() and rsock_write()
+ * called back: their functions have returned then.
+ *
+ * Context: process; sleeps. Not within such a callback.
+ */
+void rsock_flush(void)
+{
+	synchronize_net();	/* those in softirq */
+	flush_workqueue(rsock_wq);
+	flush_workqueue(rsock_unmap_wq);
+}
+EXPORT_SYMBOL_GPL(rsock_flush);
+
 int rsock_mapping_init(void)
 {
 	rsock_unmap_wq = alloc_workqueue("rsock_unmap",
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return rsock_unmap_wq ? 0 : -ENOMEM;
+	if (!rsock_unmap_wq)
+		return -ENOMEM;
+	rsock_exit_wq = alloc_workqueue("rsock_exit", WQ_UNBOUND, 0);
+	if (rsock_exit_wq)
+		return 0;
+	destroy_workqueue(rsock_unmap_wq);
+	return -ENOMEM;
 }
 
 void rsock_mapping_exit(void)
 {
+	destroy_workqueue(rsock_exit_wq);
 	destroy_workqueue(rsock_unmap_wq);
 }

@@ -28,6 +28,7 @@ struct rsock_mapping {
 };
 
 struct rsock_mapping *rsock_mapping_alloc(struct rsock_ep *ep);
+void rsock_mapping_exit_process(struct rsock_mapping *map);
 void rsock_mapping_free(struct rsock_mapping *map);
 int rsock_mapping_init(void);
 void rsock_mapping_exit(void);

@@ -112,18 +112,16 @@ static bool rsock_can_reg_user(const struct ib_device *dev)
 /**
  * rsock_region_chunk_max() - how much memory goes into one chunk
  * @ep: endpoint that is or was connected
- * @user: user memory, else our own
+ * @user: user memory, which only one may ask about who works on regions; else
+ *	that of the kernel
  *
  * Return: bytes, a multiple of the page size.
  */
 u64 rsock_region_chunk_max(const struct rsock_ep *ep, bool user)
 {
-	const struct ib_device *dev = ep->pd->device;
-
-	if (user && rsock_can_reg_user(dev))
+	if (user && rsock_can_reg_user(ep->pd->device))
 		return RSOCK_CHUNK_MAX;
-	return min_t(u64, RSOCK_CHUNK_MAX,
-		     (u64)dev->attrs.max_fast_reg_page_list_len * PAGE_SIZE);
+	return min_t(u64, RSOCK_CHUNK_MAX, (u64)ep->mr_pages * PAGE_SIZE);
 }
 
 /* The driver pins the memory, too */
@@ -176,16 +174,14 @@ static bool rsock_reg_done(struct rsock_ep *ep, u32 seq)
  * Have it registered. mmap() holds the mmap lock, so that a peer that receives
  * nothing, and thereby holds up the send queue, must not make it wait for ever.
  */
-static int rsock_reg_wait(struct rsock_ep *ep, struct ib_reg_wr *reg)
+static int rsock_reg_wait(struct rsock_ep *ep, const struct rsock_region *r,
+			  struct ib_reg_wr *reg)
 {
 	u32 seq;
 
-	if (wait_event_killable_timeout(ep->io.wait,
-					rsock_reg_post(ep, reg, &seq),
-					RSOCK_IOMAP_TIMEOUT) <= 0)
+	if (rsock_region_wait(ep, r, rsock_reg_post(ep, reg, &seq)) <= 0)
 		return -ETIMEDOUT;
-	if (wait_event_killable_timeout(ep->io.wait, rsock_reg_done(ep, seq),
-					RSOCK_IOMAP_TIMEOUT) > 0)
+	if (rsock_region_wait(ep, r, rsock_reg_done(ep, seq)) > 0)
 		return 0;
 	rsock_ep_kill(ep, ETIMEDOUT);
 	wait_event(ep->io.wait, rsock_reg_done(ep, seq));
@@ -214,7 +210,7 @@ static int rsock_chunk_fast_reg(struct rsock_ep *ep, struct rsock_region *r,
 		return err;
 	reg.mr = mr;
 	reg.key = mr->rkey;
-	return rsock_reg_wait(ep, &reg);
+	return rsock_reg_wait(ep, r, &reg);
 }
 
 /* Pin user memory, and learn where the device finds its pages */

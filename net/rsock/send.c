@@ -316,12 +316,22 @@ static int rsock_send_inplace(struct sock *sk, struct rsock_ep *ep,
 
 /* MSG_ZEROCOPY, MSG_SPLICE_PAGES */
 
+/* Those of a slab are not to be referred to, nor all but the first of a block */
+static bool rsock_bvec_can_refer(const struct bio_vec *bv)
+{
+	size_t off;
+
+	for (off = bv->bv_offset & PAGE_MASK; off < bv->bv_offset + bv->bv_len; off += PAGE_SIZE)
+		if (!sendpage_ok(nth_page(bv->bv_page, off / PAGE_SIZE)))
+			return false;
+	return bv->bv_len;
+}
+
 /**
  * rsock_send_can_refer() - can what is to be sent be sent in place?
  * @from: what
  *
- * Return: true for pages of the kernel that are not those of a slab, which are
- * not to be referred to.
+ * Return: true for pages of the kernel that can be referred to.
  */
 bool rsock_send_can_refer(const struct iov_iter *from)
 {
@@ -330,7 +340,7 @@ bool rsock_send_can_refer(const struct iov_iter *from)
 	if (!iov_iter_is_bvec(from))
 		return false;
 	for (i = 0; i < from->nr_segs; i++)
-		if (!sendpage_ok(from->bvec[i].bv_page))
+		if (!rsock_bvec_can_refer(&from->bvec[i]))
 			return false;
 	return true;
 }

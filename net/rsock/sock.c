@@ -25,7 +25,8 @@
 #define RSOCK_RCVBUF	(128 * 1024)
 #define RSOCK_QSIZE	64
 
-static struct lock_class_key rsock_sk_key, rsock_slock_key;
+/* By who uses it: a fault of a program under its lock may reach the kernel's */
+static struct lock_class_key rsock_sk_keys[2], rsock_slock_keys[2];
 
 /**
  * rsock_set_state() - the only writer of sk_state
@@ -272,12 +273,17 @@ static void rsock_sk_destruct(struct sock *sk)
 int rsock_sk_init(struct sock *sk)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
+	bool kern = sk->sk_kern_sock;
 
-	sock_lock_init_class_and_name(sk, "slock-AF_RSOCK", &rsock_slock_key,
-				      "sk_lock-AF_RSOCK", &rsock_sk_key);
+	sock_lock_init_class_and_name(sk,
+				      kern ? "k-slock-AF_RSOCK" : "slock-AF_RSOCK",
+				      &rsock_slock_keys[kern],
+				      kern ? "k-sk_lock-AF_RSOCK" :
+					     "sk_lock-AF_RSOCK",
+				      &rsock_sk_keys[kern]);
 	sk->sk_destruct = rsock_sk_destruct;
 	sk->sk_write_space = rsock_write_space;
-	sk->sk_allocation = sk->sk_kern_sock ? GFP_KERNEL : GFP_KERNEL_ACCOUNT;
+	sk->sk_allocation = kern ? GFP_KERNEL : GFP_KERNEL_ACCOUNT;
 	sk->sk_sndbuf = RSOCK_SNDBUF;
 	sk->sk_rcvbuf = RSOCK_RCVBUF;
 	sk->sk_type = SOCK_STREAM;
@@ -286,7 +292,7 @@ int rsock_sk_init(struct sock *sk)
 		rsock_socket_init(sk->sk_socket);
 	/* One of the kernel would not hold its namespace, but rdma_cm does */
 	if (!sk->sk_net_refcnt)
-		sk_net_refcnt_upgrade(sk);
+		rsock_hold_net(sk);
 
 	rs->v6 = sk->sk_family == AF_INET6;
 	rs->opts.v6only = sk->sk_ipv6only;
@@ -403,17 +409,15 @@ void rsock_sk_reset(struct sock *sk)
 int rsock_sk_new_id(struct sock *sk)
 {
 	struct rsock_ep *ep = rsock_sk(sk)->ep;
-	unsigned long flags;
-	int err = -ENOMEM;
+	int err;
 
 	/* One whose connection ended was kept for what could still be read */
 	if (ep && READ_ONCE(ep->state) >= RSOCK_EP_DYING)
 		rsock_sk_reset(sk);
-	flags = rsock_memalloc_save(sk->sk_allocation);
 	ep = rsock_sk_ep(sk);
-	if (ep)
-		err = ep->id ? 0 : rsock_cm_create(ep);
-	rsock_memalloc_restore(flags);
+	if (!ep)
+		return -ENOMEM;
+	err = ep->id ? 0 : rsock_cm_create(ep);
 	if (err)
 		rsock_sk_reset(sk);
 	return err;

@@ -327,17 +327,19 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 	struct ib_sge sge[RSOCK_TX_FRAGS];
 	struct ib_rdma_wr wr = { .wr.sg_list = sge };
 	u32 len, frees;
+	bool whole;
 
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
 	rsock_tx_wr(ep, m, len, to, &wr);
 	m->posted += len;
 	ep->tx.bytes_sent += len;
 	/* A message is freed as a whole, when its last byte has arrived */
-	frees = m->posted == m->len ? m->charge : 0;
+	whole = m->posted == m->len;
+	frees = whole ? m->charge : 0;
 	rsock_sq_post(ep, &wr.wr, frees,
-		      (frees && m->tell) || rsock_tx_signal(ep, frees));
+		      (whole && m->tell) || rsock_tx_signal(ep, frees));
 	ep->tx.gathered = false;
-	if (frees) {
+	if (whole) {
 		m->end_seq = ep->sq.posted;
 		list_move_tail(&m->node, &ep->tx.sent);
 	}

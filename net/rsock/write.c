@@ -91,7 +91,7 @@ static int rsock_write_gather(struct rsock_ep *ep, u64 offset,
 						      iov_iter_count(from)));
 		if (err)
 			return err;
-		m->charge = sizeof(*m);
+		m->charge = 0;
 		m->tell = !iov_iter_count(from);
 		to += m->len;
 	}
@@ -116,19 +116,22 @@ static int rsock_ep_write(struct rsock_ep *ep, u64 offset,
 	if (!rsock_write_is_mapped(ep, offset, iov_iter_count(from)))
 		return -ENXIO;
 	rsock_write_init(w);
-	err = rsock_write_gather(ep, offset, from, w, gfp, &list) ?:
-	      rsock_tx_add_list(ep, &list);
-	if (err)
-		rsock_tx_free_list(&list);
-	else
-		net_zcopy_put(&w->ubuf);
+	err = rsock_write_gather(ep, offset, from, w, gfp, &list);
+	if (!err) {
+		/* From here on it may be done, but never in this very call */
+		refcount_dec(&w->ubuf.refcnt);
+		err = rsock_tx_add_list(ep, &list);
+		if (err)
+			refcount_inc(&w->ubuf.refcnt);
+	}
+	rsock_tx_free_list(&list);
 	return err;
 }
 
 /**
  * rsock_write() - place pages at an offset of the peer's
  * @sock: socket of AF_RSOCK
- * @offset: of the first byte, in the peer's mappings
+ * @offset: of the first byte, in the peer's mappings; may be the peer's word
  * @bv: the pages; the list itself is not needed after the call
  * @nr: entries of @bv, not 0
  * @w: with its @done; must stay until that is called
@@ -136,14 +139,14 @@ static int rsock_ep_write(struct rsock_ep *ep, u64 offset,
  *
  * As with MSG_RIOWRITE, it is placed in order with what is sent before and
  * after, and the peer is told if it asked to be. It is not copied: the pages
- * must not change until @w->done is called, and does not count against the send
+ * must not change until @w->done is called. Nor does it count against the send
  * buffer: it is for the caller to bound how much of it there is, 2 GiB at most.
  *
  * Context: any but hardirq, with @gfp to match; not within the callbacks of the
  * socket (see include/net/rsock.h), but well within @w->done.
  *
- * Return: 0, then @w->done is called once. Else -EINVAL (nothing, or pages of a
- * slab), -EPIPE (no connection, or it was shut down), -ENXIO (not all of it is
+ * Return: 0, then @w->done is called once. Else -EINVAL (nothing, an entry
+ * without bytes, 2 GiB, an offset out of range, or pages of a slab), -EPIPE (no connection, or it was shut down), -ENXIO (not all of it is
  * mapped by the peer), -ENOBUFS (too much is queued), -ENOMEM; then it is not
  * called, and nothing was written.
  */
@@ -156,7 +159,8 @@ int rsock_write(struct socket *sock, u64 offset, const struct bio_vec *bv,
 	int err;
 
 	iov_iter_bvec(&from, ITER_SOURCE, bv, nr, len);
-	if (!len || len > S32_MAX || !rsock_send_can_refer(&from))
+	if (!len || len > S32_MAX || offset > S64_MAX - len ||
+	    !rsock_send_can_refer(&from))
 		return -EINVAL;
 	ep = rsock_sk_ep_get(sock->sk);
 	if (!ep)

@@ -831,6 +831,13 @@ static void test_write_errors(void)
 		   -ENXIO);
 	EXPECT_ERR(rsock_write(pl->p.lsn, 0, pl->bv, 1, &one.w, GFP_KERNEL),
 		   -EPIPE);
+	/* Not those that stand for something else */
+	EXPECT_ERR(rsock_write(pl->p.a, -1, pl->bv, 1, &one.w, GFP_KERNEL),
+		   -EINVAL);
+	EXPECT_ERR(rsock_write(pl->p.a, -2, pl->bv, 1, &one.w, GFP_KERNEL),
+		   -EINVAL);
+	EXPECT_ERR(rsock_write(pl->p.a, S64_MAX - 50, pl->bv, 1, &one.w,
+			       GFP_KERNEL), -EINVAL);
 	map = rsock_map_bvec(pl->p.b, pl->bv,
 			     bvec_of(pl->to, 0, 100, pl->bv), 50);
 	if (EXPECT(!IS_ERR(map))) {
@@ -895,6 +902,8 @@ struct chain {
 	struct timer_list timer;
 	atomic_t left;
 	int in_softirq;
+	bool in_step;
+	bool nested;
 	int err;
 };
 
@@ -902,7 +911,11 @@ static void chain_step(struct chain *c)
 {
 	int err;
 
+	local_bh_disable();
+	c->in_step = true;
 	err = rsock_write(c->sock, 0, &c->bv, 1, &c->w, GFP_ATOMIC);
+	c->in_step = false;
+	local_bh_enable();
 	if (err) {
 		c->err = err;
 		atomic_set(&c->left, 0);
@@ -915,12 +928,15 @@ static void chain_done(struct rsock_write *w, int err)
 	struct chain *c = container_of(w, struct chain, w);
 
 	c->err = c->err ?: err;
-	c->in_softirq += !!in_softirq();
-	if (err || atomic_dec_and_test(&c->left)) {
-		atomic_set(&c->left, 0);
-		wake_up_var(&c->left);
-	} else {
+	c->in_softirq += !!in_serving_softirq();
+	c->nested |= c->in_step && num_online_cpus() == 1;
+	if (err)
+		atomic_set(&c->left, 1);
+	if (atomic_read(&c->left) > 1) {
+		atomic_dec(&c->left);
 		chain_step(c);
+	} else {
+		dec_and_wake(&c->left);
 	}
 }
 
@@ -949,15 +965,22 @@ static void test_softirq(void)
 		atomic_set(&c->left, 100);
 		timer_setup(&c->timer, chain_timer, 0);
 		mod_timer(&c->timer, jiffies + 1);
-		EXPECT(wait_for_zero(&c->left));
+		wait_var_event(&c->left, !atomic_read(&c->left));
 		EXPECT_ERR(c->err, 0);
 		EXPECT(c->in_softirq);
 		del_timer_sync(&c->timer);
+		/* The same, begun by one who does not run in softirq */
+		atomic_set(&c->left, 1000);
+		chain_step(c);
+		wait_var_event(&c->left, !atomic_read(&c->left));
+		EXPECT_ERR(c->err, 0);
+		EXPECT(!c->nested);
 	}
 	if (!IS_ERR(map))
 		rsock_unmap(map);
 	EXPECT(pages_match(pl->to, 0, PAGE_SIZE));
 	places_down(pl);
+	rsock_flush();
 	kfree(c);
 }
 
@@ -1093,6 +1116,7 @@ static void test_death_at(int how, unsigned int delay_us)
 	if (!EXPECT(!IS_ERR(map)))
 		goto down;
 	wait_mapped(d->pl->p.a, 0, SZ_32K);
+	fill_pages(d->pl->from, 0, SZ_32K);
 	death_write(d);
 	EXPECT(d->accepted);
 	if (delay_us)
@@ -1107,6 +1131,8 @@ static void test_death_at(int how, unsigned int delay_us)
 							TEST_TIMEOUT)))
 			wait_for_completion(&d->one[i].done);
 		EXPECT(d->one[i].err <= 0);
+		if (!d->one[i].err)
+			EXPECT(pages_match(d->pl->to, 0, SZ_32K));
 	}
 	/* Another call would come with the end of the connection at the latest */
 	places_down(d->pl);
@@ -1127,6 +1153,64 @@ static void test_death(void)
 	for (how = 0; how < DEATH_WAYS; how++)
 		for (i = 0; i < ARRAY_SIZE(delays); i++)
 			test_death_at(how, delays[i]);
+}
+
+/*
+ * Unmapped by the peer while many writes wait: they say so, and not under a lock
+ * that the functions of the socket take.
+ */
+struct lost {
+	struct one_write one;
+	struct socket *sock;
+};
+
+static void lost_done(struct rsock_write *w, int err)
+{
+	struct lost *lost = container_of(w, struct lost, one.w);
+
+	rsock_peer_has_mapped(lost->sock, 0, 1);
+	one_write_done(w, err);
+}
+
+#define LOST_WRITES	512
+
+static void test_lost(void)
+{
+	struct lost *lost = vzalloc(LOST_WRITES * sizeof(*lost));
+	struct places *pl = places_up();
+	struct rsock_mapping *map;
+	unsigned int i, n, accepted, enxio = 0;
+
+	if (!pl || !EXPECT(lost))
+		goto free;
+	map = rsock_map_bvec(pl->p.b, pl->bv,
+			     bvec_of(pl->to, 0, SZ_32K, pl->bv), 0);
+	if (!EXPECT(!IS_ERR(map)))
+		goto down;
+	wait_mapped(pl->p.a, 0, SZ_32K);
+	for (i = 0; i < LOST_WRITES; i++) {
+		one_write_init(&lost[i].one);
+		lost[i].one.w.done = lost_done;
+		lost[i].sock = pl->p.a;
+		n = bvec_of(pl->from, 0, SZ_32K, pl->bv);
+		if (rsock_write(pl->p.a, 0, pl->bv, n, &lost[i].one.w,
+				GFP_KERNEL))
+			break;
+	}
+	accepted = i;
+	rsock_unmap(map);
+	for (i = 0; i < accepted; i++) {
+		wait_for_completion(&lost[i].one.done);
+		EXPECT(!lost[i].one.err || lost[i].one.err == -ENXIO);
+		enxio += lost[i].one.err == -ENXIO;
+	}
+	EXPECT(enxio);
+	/* The connection has not suffered */
+	EXPECT_ERR(send_buf(pl->p.a, "x", 1, 0), 1);
+down:
+	places_down(pl);
+free:
+	vfree(lost);
 }
 
 /* Without memory: it says so, and nothing is lost of what it did not take */
@@ -1221,6 +1305,7 @@ static const struct {
 	{ "softirq", test_softirq },
 	{ "written", test_written },
 	{ "unmap_async", test_unmap_async },
+	{ "lost", test_lost },
 	{ "memory pressure", test_pressure },
 	{ "death", test_death },
 };
