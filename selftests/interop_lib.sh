@@ -20,12 +20,4 @@ as() {
 	fi
 }
 
-no_faults() { # no peer was found to break the protocol, or to write astray
-	awk '/^Rsock: A/ { for (i = 2; i <= NF; i++) name[i] = $i }
-	     /^Rsock: [0-9]/ { for (i = 2; i <= NF; i++)
-		if (name[i] ~ /^(Fault|AccessErrors|RevokeTimeouts|WritesLost)/ && $i) {
-			print name[i], $i; bad = 1 } }
-	     END { exit bad }' /proc/net/rsock_stat
-}
-
 [ -r "$SHIM" ] || { not_ok "$SHIM is not built"; finish; }

@@ -225,6 +225,14 @@ stat_of() { # NAME
 		/^Rsock: [0-9]/ { print $at }' /proc/net/rsock_stat
 }
 
+no_faults() { # no peer was found to break the protocol, or to write astray
+	awk '/^Rsock: A/ { for (i = 2; i <= NF; i++) name[i] = $i }
+	     /^Rsock: [0-9]/ { for (i = 2; i <= NF; i++)
+		if (name[i] ~ /^(Fault|AccessErrors|RevokeTimeouts|WritesLost)/ && $i) {
+			print name[i], $i; bad = 1 } }
+	     END { exit bad }' /proc/net/rsock_stat
+}
+
 rsock_unused() {
 	[ "$(cat /sys/module/rsock/refcnt)" = 0 ]
 }

@@ -20,10 +20,6 @@ LIMIT=100 # seconds after which something hangs
 
 # --- proof ------------------------------------------------------------------------
 
-tcp_opens() { # connections of TCP that were made or accepted
-	awk '/^Tcp: [0-9]/ { print $6 + $7 }' /proc/net/snmp
-}
-
 have() { # NAME PROGRAM...
 	local name=$1 program
 	shift

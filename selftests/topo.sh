@@ -135,3 +135,8 @@ topo_down() {
 sent_packets() { # RDMADEV
 	cat "/sys/class/infiniband/$1/ports/1/hw_counters/sent_pkts"
 }
+
+# Connections of TCP that were made or accepted, to prove that there were none.
+tcp_opens() {
+	awk '/^Tcp: [0-9]/ { print $6 + $7 }' /proc/net/snmp
+}
