@@ -1155,6 +1155,67 @@ START_TEST(queue_lengths)
 }
 END_TEST
 
+/* --- no memory, on kernels that can have it fail -------------------------------- */
+
+#define FAILSLAB	"/sys/kernel/debug/failslab/"
+#define MESSAGES	"/sys/kernel/slab/rsock_txmsg/failslab"
+
+static void put_text(const char *path, const char *text)
+{
+	int fd = MUST(open(path, O_WRONLY));
+
+	MUST(write(fd, text, strlen(text)));
+	MUST(close(fd));
+}
+
+/* The next @times allocations of a message fail, in this process */
+static void fail_messages(const char *times)
+{
+	put_text(MESSAGES, "1");
+	put_text(FAILSLAB "cache-filter", "Y");
+	put_text(FAILSLAB "task-filter", "Y");
+	put_text(FAILSLAB "ignore-gfp-wait", "N");
+	put_text(FAILSLAB "verbose", "0");
+	put_text(FAILSLAB "probability", "100");
+	put_text(FAILSLAB "times", times);
+	put_text("/proc/self/make-it-fail", "1");
+}
+
+/* How many of them are still to fail */
+static int failures_left(void)
+{
+	char text[16] = "";
+	int fd = MUST(open(FAILSLAB "times", O_RDONLY));
+
+	MUST(read(fd, text, sizeof(text) - 1));
+	MUST(close(fd));
+	return atoi(text);
+}
+
+/* As with TCP: memory comes back, and is waited for like room */
+START_TEST(no_memory)
+{
+	struct pair p = open_pair(IPV4);
+	struct stream out = { .fd = p.c, .seed = 1 };
+	struct stream in = { .fd = p.s, .seed = 1 };
+
+	set_nonblock(p.c, true);
+	fail_messages("1");
+	MUST_FAIL(send(p.c, "x", 1, 0), EAGAIN);
+	MUST_BE(failures_left(), 0);
+	wait_events(p.c, POLLOUT);
+	send_stream(&out, 1000, 1000);
+	recv_stream(&in, 1000, 1000);
+
+	set_nonblock(p.c, false);
+	fail_messages("2");
+	send_stream(&out, SMALL_BUF, SMALL_BUF);
+	MUST_BE(failures_left(), 0);
+	recv_stream(&in, SMALL_BUF, SMALL_BUF);
+	close_pair(&p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stream");
@@ -1192,6 +1253,10 @@ int main(void)
 	tcase_add_test(tc, slow_reader);
 	tcase_add_test(tc, blocked_send_released);
 	tcase_add_test(tc, both_full);
+
+	tc = add_case(suite, "memory", 30);
+	if (!is_tcp() && !access(MESSAGES, W_OK) && !access(FAILSLAB, X_OK))
+		tcase_add_test(tc, no_memory);
 
 	tc = add_case(suite, "traffic", full_run() ? 900 : 60);
 	tcase_add_loop_test(tc, one_way, 0, 2);

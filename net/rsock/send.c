@@ -60,7 +60,7 @@ static int rsock_send_copy(struct sock *sk, struct rsock_ep *ep,
 	int err;
 
 	if (!sk_page_frag_refill(sk, pfrag))
-		return -ENOBUFS;
+		return -ENOMEM;
 	n = min3(left, (size_t)(pfrag->size - pfrag->offset),
 		 (size_t)max(sk->sk_sndbuf - READ_ONCE(sk->sk_wmem_queued), 1));
 	copied = copy_page_from_iter(pfrag->page, pfrag->offset, n, from);
@@ -192,14 +192,19 @@ static bool rsock_send_broken(const struct sock *sk, const struct rsock_ep *ep)
 	       !ep || rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
 }
 
-/* Wait for room in the send buffer */
-static int rsock_send_wait(struct sock *sk, struct rsock_ep *ep, long *timeo)
+/*
+ * Wait for room in the send buffer or, if there was, for memory: a moment, as
+ * TCP does. Users in the kernel give up a connection that has another error
+ * than EAGAIN.
+ */
+static int rsock_send_wait(struct sock *sk, struct rsock_ep *ep, bool memory,
+			   long *timeo)
 {
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	rsock_tx_kick(ep);
 	/* Pairs with rsock_writable(): the flag is set, look once more */
 	smp_mb__after_atomic();
-	if (sk_stream_memory_free(sk))
+	if (!memory && sk_stream_memory_free(sk))
 		return 0;
 	return sk_stream_wait_memory(sk, timeo);
 }
@@ -208,11 +213,11 @@ static int rsock_send_wait(struct sock *sk, struct rsock_ep *ep, long *timeo)
 static int rsock_send_queue(struct sock *sk, struct rsock_ep *ep,
 			    struct rsock_send *s, size_t left)
 {
-	int n, err;
+	int n = 0, err;
 
 	while (left) {
-		if (!sk_stream_memory_free(sk)) {
-			err = rsock_send_wait(sk, ep, &s->timeo);
+		if (n == -ENOMEM || !sk_stream_memory_free(sk)) {
+			err = rsock_send_wait(sk, ep, n == -ENOMEM, &s->timeo);
 			if (err)
 				return err;
 		}
@@ -220,6 +225,8 @@ static int rsock_send_queue(struct sock *sk, struct rsock_ep *ep,
 			return -EPIPE;
 		n = s->inplace ? rsock_send_pages(sk, ep, s, left) :
 				 rsock_send_copy(sk, ep, s, left);
+		if (n == -ENOMEM)
+			continue;
 		if (n < 0)
 			return n;
 		left -= n;
