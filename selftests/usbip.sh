@@ -111,7 +111,7 @@ try_disk() { # NAME BUSID FOLDER
 # One that writes until there is an error
 begin_io() {
 	# shellcheck disable=SC2016 # for the shell there
-	background bash -c 'while dd if="$1" of="$2" bs=64k oflag=direct conv=notrunc; do :; done; exit 1' \
+	background bash -c 'while dd if="$1" of="$2" bs=64k oflag=direct conv=nocreat,notrunc; do :; done; exit 1' \
 		- "$DIR/data" "/dev/$(disk)" 2>"$OUT/writer"
 	writer=$!
 	busywait "$LIMIT" grep -q copied "$OUT/writer" || note "nothing is written"
