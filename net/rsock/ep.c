@@ -170,20 +170,37 @@ static void rsock_ep_linger_work(struct work_struct *work)
 }
 
 /**
+ * rsock_ep_delay() - have delayed work of an endpoint run, which puts it
+ * @ep: endpoint, in state OPEN: in others the teardown may have cancelled it
+ *	already. ep->lock held
+ * @work: of @ep; with a reference while it is queued
+ * @delay: from now on, also if it was queued
+ */
+void rsock_ep_delay(struct rsock_ep *ep, struct delayed_work *work,
+		    unsigned long delay)
+{
+	lockdep_assert_held(&ep->lock);
+	if (ep->state != RSOCK_EP_OPEN)
+		return;
+	rsock_ep_get(ep);
+	if (mod_delayed_work(rsock_wq, work, delay))
+		rsock_ep_put(ep);
+}
+
+static void rsock_ep_cancel(struct rsock_ep *ep, struct delayed_work *work)
+{
+	if (cancel_delayed_work(work))
+		rsock_ep_put(ep);
+}
+
+/**
  * rsock_ep_start_linger() - bound the rest of a closed socket's life
  * @ep: endpoint, ep->lock held
  * @seconds: what its unsent data is given to reach the peer
  */
 void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds)
 {
-	lockdep_assert_held(&ep->lock);
-	/* Else the teardown may have cancelled it already */
-	if (ep->state != RSOCK_EP_OPEN)
-		return;
-	rsock_ep_get(ep);
-	if (!queue_delayed_work(rsock_wq, &ep->linger_work,
-				(unsigned long)seconds * HZ))
-		rsock_ep_put(ep);
+	rsock_ep_delay(ep, &ep->linger_work, (unsigned long)seconds * HZ);
 }
 
 static void rsock_qp_event(struct ib_event *event, void *context)
@@ -483,9 +500,8 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 {
 	int err;
 
-	if (cancel_delayed_work(&ep->linger_work))
-		rsock_ep_put(ep);
-	rsock_watch_end(ep);
+	rsock_ep_cancel(ep, &ep->linger_work);
+	rsock_ep_cancel(ep, &ep->watch.work);
 	rsock_ep_drain(ep);
 
 	spin_lock_bh(&ep->lock);

@@ -312,6 +312,8 @@ void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn);
 void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault);
 void rsock_ep_kill(struct rsock_ep *ep, int err);
 void rsock_ep_kill_locked(struct rsock_ep *ep, int err);
+void rsock_ep_delay(struct rsock_ep *ep, struct delayed_work *work,
+		    unsigned long delay);
 void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds);
 void rsock_ep_queue_work(struct rsock_ep *ep);
 

@@ -140,12 +140,8 @@ void rsock_watch(struct rsock_ep *ep)
 {
 	unsigned long next = rsock_watch_look(ep);
 
-	/* In other states the teardown may have cancelled it already */
-	if (!next || ep->state != RSOCK_EP_OPEN)
-		return;
-	rsock_ep_get(ep);
-	if (mod_delayed_work(rsock_wq, &ep->watch.work, next))
-		rsock_ep_put(ep);
+	if (next)
+		rsock_ep_delay(ep, &ep->watch.work, next);
 }
 
 static void rsock_watch_work(struct work_struct *work)
@@ -172,14 +168,4 @@ void rsock_watch_begin(struct rsock_ep *ep)
 void rsock_watch_init(struct rsock_ep *ep)
 {
 	INIT_DELAYED_WORK(&ep->watch.work, rsock_watch_work);
-}
-
-/**
- * rsock_watch_end() - watch no more
- * @ep: endpoint that is not OPEN, and will not be
- */
-void rsock_watch_end(struct rsock_ep *ep)
-{
-	if (cancel_delayed_work(&ep->watch.work))
-		rsock_ep_put(ep);
 }
