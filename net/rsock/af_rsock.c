@@ -121,6 +121,7 @@ static int rsock_disconnect(struct sock *sk, int flags)
 	rsock_listen_stop(sk);
 	sk->sk_wmem_queued = 0;
 	sk->sk_shutdown = 0;
+	sk_set_peek_off(sk, -1);
 	if ((1 << state) & RSOCK_RESET_STATES)
 		WRITE_ONCE(sk->sk_err, ECONNRESET);
 	/* Other threads may wait for what will not happen any more */
@@ -563,6 +564,7 @@ struct proto rsock_proto = {
 	.read_sock	= rsock_read_sock,	\
 	RSOCK_SENDPAGE_OP			\
 	.mmap		= rsock_mmap,		\
+	.set_peek_off	= sk_set_peek_off,	\
 }
 
 static const struct proto_ops rsock_ops = RSOCK_PROTO_OPS(PF_RSOCK);

@@ -58,6 +58,7 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	sk->sk_rcvtimeo = lsk->sk_rcvtimeo;
 	sk->sk_sndtimeo = lsk->sk_sndtimeo;
 	sk->sk_rcvlowat = lsk->sk_rcvlowat;
+	sk_set_peek_off(sk, READ_ONCE(lsk->sk_peek_off));
 	sk->sk_lingertime = lsk->sk_lingertime;
 	sk->sk_reuse = lsk->sk_reuse;
 	sk->sk_mark = lsk->sk_mark;

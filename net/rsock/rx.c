@@ -360,6 +360,12 @@ static int rsock_rx_wait(struct sock *sk, struct rsock_ep *ep, u32 skip,
 	return min(ret, 0);
 }
 
+/* SO_PEEK_OFF: so many bytes were seen by MSG_PEEK already */
+static u32 rsock_rx_peeked(const struct sock *sk, int flags)
+{
+	return max(sk_peek_offset(sk, flags), 0);
+}
+
 /* Why is there nothing to read? Call only when there is not. */
 static int rsock_rx_error(struct sock *sk, const struct rsock_ep *ep)
 {
@@ -388,12 +394,12 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 	struct rsock_ep *ep = rsock_ep_get(rsock_sk(sk)->ep);
 	u32 target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	struct msghdr *to = flags & MSG_TRUNC ? NULL : msg;
-	u32 avail, skip, n;
+	u32 peeked = rsock_rx_peeked(sk, flags), avail, skip, n;
 	size_t copied = 0;
 	int err = 0;
 
 	do {
-		skip = flags & MSG_PEEK ? copied : 0;
+		skip = flags & MSG_PEEK ? peeked + copied : 0;
 		avail = rsock_rx_unread(ep);
 		if (avail > skip) {
 			if (!len)
@@ -405,8 +411,12 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 				err = -EFAULT;
 				break;
 			}
-			if (!(flags & MSG_PEEK))
+			if (flags & MSG_PEEK) {
+				sk_peek_offset_fwd(sk, n);
+			} else {
+				sk_peek_offset_bwd(sk, n);
 				rsock_rx_consume(ep, n);
+			}
 			copied += n;
 			continue;
 		}
