@@ -198,6 +198,9 @@ static void rsock_tx_done(struct rsock_ep *ep)
 	rsock_state_change(sk);
 }
 
+/* States in which an end by an error counts as a reset, as TCP counts them */
+#define RSOCK_COUNTED_STATES	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
+
 /*
  * The connection is gone. If the peer closed it in good order, a socket that
  * has not shut down its own side stays in CLOSE_WAIT, as with TCP; unless it
@@ -219,7 +222,7 @@ static void rsock_sk_gone(struct rsock_ep *ep, int err)
 	WRITE_ONCE(sk->sk_wmem_queued, 0);
 	if (err) {
 		WRITE_ONCE(sk->sk_err, err);
-		if (sk->sk_state != TCP_SYN_SENT)
+		if ((1 << sk->sk_state) & RSOCK_COUNTED_STATES)
 			RSOCK_INC_STATS(ep->net, RSOCK_MIB_RESETS);
 	}
 	if (err || sk->sk_state != TCP_CLOSE_WAIT) {
