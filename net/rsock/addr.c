@@ -120,6 +120,8 @@ int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	int err = 0;
 
 	lock_sock(sk);
+	if (rs->ep)
+		spin_lock_bh(&rs->ep->lock);
 	if (!peer)
 		addr = rs->laddr;
 	else if ((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN |
@@ -127,6 +129,8 @@ int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 		err = -ENOTCONN;
 	else
 		addr = rs->paddr;
+	if (rs->ep)
+		spin_unlock_bh(&rs->ep->lock);
 	release_sock(sk);
 	if (err)
 		return err;

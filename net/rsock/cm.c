@@ -417,6 +417,7 @@ static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		ep->ops->resolved(ep);
 		return rdma_resolve_route(ep->id, RSOCK_ROUTE_TIMEOUT);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		return rsock_cm_send_req(ep);

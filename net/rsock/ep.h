@@ -79,6 +79,7 @@ enum rsock_ep_state {
 
 /**
  * struct rsock_ep_ops - what an endpoint tells its owner
+ * @resolved: the own address and port are known. No lock held, CM handler
  * @connected: state is OPEN now. ep->lock is not held; any context but hardirq
  * @readable: bytes or the end of the stream arrived. ep->lock held, softirq
  * @writable: room to send. ep->lock held, softirq
@@ -89,6 +90,7 @@ enum rsock_ep_state {
  *	a positive errno or 0 if the peer closed in good order. Process context
  */
 struct rsock_ep_ops {
+	void (*resolved)(struct rsock_ep *ep);
 	void (*connected)(struct rsock_ep *ep);
 	void (*readable)(struct rsock_ep *ep);
 	void (*writable)(struct rsock_ep *ep);

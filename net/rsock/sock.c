@@ -88,6 +88,15 @@ static void rsock_data_ready(struct sock *sk)
 		sk->sk_data_ready(sk);
 }
 
+/* No lock held */
+static void rsock_resolved(struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	if (rsock_attached(ep))
+		rsock_sk_addrs(ep->sk);
+	spin_unlock_bh(&ep->lock);
+}
+
 static void rsock_connected(struct rsock_ep *ep)
 {
 	struct sock *sk = ep->sk;
@@ -247,6 +256,7 @@ static void rsock_closed(struct rsock_ep *ep, int err)
 }
 
 static const struct rsock_ep_ops rsock_sk_ep_ops = {
+	.resolved	= rsock_resolved,
 	.connected	= rsock_connected,
 	.readable	= rsock_readable,
 	.writable	= rsock_writable,
