@@ -58,16 +58,25 @@ static int rsock_cm_errno(int err)
 	}
 }
 
+static bool rsock_addr_is_any(const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	return addr->sa_family == AF_INET ? !in->sin_addr.s_addr :
+					    ipv6_addr_any(&in6->sin6_addr);
+}
+
 /* Is it a wildcard, or an address of this host? */
 static bool rsock_addr_is_ours(struct net *net, const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
 
-	if (addr->sa_family == AF_INET)
-		return !in->sin_addr.s_addr ||
-		       inet_addr_type(net, in->sin_addr.s_addr) == RTN_LOCAL;
-	return ipv6_addr_any(&in6->sin6_addr) ||
+	if (rsock_addr_is_any(addr))
+		return true;
+	return addr->sa_family == AF_INET ?
+	       inet_addr_type(net, in->sin_addr.s_addr) == RTN_LOCAL :
 	       ipv6_chk_addr(net, &in6->sin6_addr, NULL, 0);
 }
 
@@ -205,7 +214,8 @@ int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr, u8 tos)
 	bool ok;
 	int err;
 
-	if (rsock_addr_is_loopback(addr)) {
+	/* To connect to a wildcard means loopback, as of old */
+	if (rsock_addr_is_loopback(addr) || rsock_addr_is_any(addr)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
 		return -ENETUNREACH;
