@@ -34,6 +34,14 @@ static void rsock_child_unlink(struct sock *sk)
 	sock_put(lsk);
 }
 
+/* Flags that options have set, most of them for the program's sake */
+#define RSOCK_INHERITED	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) |	\
+			 BIT(SOCK_URGINLINE) | BIT(SOCK_ZEROCOPY) |	\
+			 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE) |		\
+			 BIT(SOCK_BROADCAST) | BIT(SOCK_RCVTSTAMP) |	\
+			 BIT(SOCK_RXQ_OVFL) | BIT(SOCK_NOFCS) |		\
+			 BIT(SOCK_SELECT_ERR_QUEUE))
+
 static struct sock *rsock_child_alloc(struct sock *lsk)
 {
 	struct rsock_sock *lrs = rsock_sk(lsk), *rs;
@@ -61,16 +69,13 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	sk_set_peek_off(sk, READ_ONCE(lsk->sk_peek_off));
 	sk->sk_lingertime = lsk->sk_lingertime;
 	sk->sk_reuse = lsk->sk_reuse;
+	sk->sk_reuseport = lsk->sk_reuseport;
 	sk->sk_mark = lsk->sk_mark;
 	sk->sk_bound_dev_if = lsk->sk_bound_dev_if;
-	if (sock_flag(lsk, SOCK_LINGER))
-		sock_set_flag(sk, SOCK_LINGER);
-	if (sock_flag(lsk, SOCK_KEEPOPEN))
-		sock_set_flag(sk, SOCK_KEEPOPEN);
-	if (sock_flag(lsk, SOCK_URGINLINE))
-		sock_set_flag(sk, SOCK_URGINLINE);
-	if (sock_flag(lsk, SOCK_ZEROCOPY))
-		sock_set_flag(sk, SOCK_ZEROCOPY);
+	sk->sk_priority = lsk->sk_priority;
+	sk->sk_no_check_tx = lsk->sk_no_check_tx;
+	sk->sk_max_pacing_rate = lsk->sk_max_pacing_rate;
+	sk->sk_flags |= lsk->sk_flags & RSOCK_INHERITED;
 	rsock_set_state(sk, TCP_SYN_RECV);
 	return sk;
 }

@@ -117,6 +117,16 @@ static int get_zerocopy(const struct rsock_sock *rs)
 	return sock_flag(&rs->inet.sk, SOCK_ZEROCOPY);
 }
 
+static void set_reuseport(struct rsock_sock *rs, int val)
+{
+	rs->inet.sk.sk_reuseport = val;
+}
+
+static int get_reuseport(const struct rsock_sock *rs)
+{
+	return rs->inet.sk.sk_reuseport;
+}
+
 static int get_notify(const struct rsock_sock *rs)
 {
 	return rs->ep && READ_ONCE(rs->ep->notes);
@@ -176,6 +186,8 @@ static const struct rsock_opt rsock_opts[] = {
 	  .set = set_zerocopy, .get = get_zerocopy },
 	{ SOL_SOCKET, SO_ZEROCOPY, 0, 1, 0,
 	  .set = set_zerocopy, .get = get_zerocopy },
+	{ SOL_SOCKET, SO_REUSEPORT, 0, 0, OPT_BOOL,
+	  .set = set_reuseport, .get = get_reuseport },
 
 	{ IPPROTO_TCP, TCP_KEEPIDLE, 1, 32767, 0, OPT(keepidle),
 	  .get = rsock_keepidle, .changed = watch_changed },
