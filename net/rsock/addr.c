@@ -59,11 +59,8 @@ int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr, int len,
 	return 0;
 }
 
-/**
- * rsock_addr_unmap() - make IPv4 of a v4-mapped address, as rdma_cm has it
- * @addr: of rsock_addr_in(). The socket remembers who asked for IPv6
- */
-void rsock_addr_unmap(union rsock_addr *addr)
+/* A v4-mapped address is IPv4 to rdma_cm; the socket remembers who asked */
+static void rsock_addr_unmap(union rsock_addr *addr)
 {
 	struct sockaddr_in in = {
 		.sin_family = AF_INET,
@@ -89,27 +86,51 @@ static void rsock_addr_map(union rsock_addr *addr)
 	addr->in6 = in6;
 }
 
-/**
- * rsock_addr_unreachable() - why nobody can answer for an IPv6 address
- * @rs: socket that is to connect
- * @addr: to where; rdma_cm would ask all the same
- *
- * Return: 0 if somebody can, or a negative errno.
- */
-int rsock_addr_unreachable(const struct rsock_sock *rs,
-			   const union rsock_addr *addr)
+/* SO_BINDTODEVICE is a link-local address's scope if it has none */
+static void rsock_addr_scope(const struct sock *sk, union rsock_addr *addr)
 {
-	int type;
+	if (addr->sa.sa_family == AF_INET6 && !addr->in6.sin6_scope_id)
+		addr->in6.sin6_scope_id =
+			ipv6_iface_scope_id(&addr->in6.sin6_addr,
+					    READ_ONCE(sk->sk_bound_dev_if));
+}
 
-	if (addr->sa.sa_family != AF_INET6)
-		return 0;
-	type = ipv6_addr_type(&addr->in6.sin6_addr);
+/* Why nobody can answer for an IPv6 address; rdma_cm would ask all the same */
+static int rsock_addr_unreachable(const struct rsock_sock *rs,
+				  const union rsock_addr *addr)
+{
+	int type = ipv6_addr_type(&addr->in6.sin6_addr);
+
 	if (type & IPV6_ADDR_MULTICAST)
 		return -ENETUNREACH;
 	if ((type & IPV6_ADDR_LINKLOCAL) && !addr->in6.sin6_scope_id &&
 	    !rs->bound)
 		return -EINVAL;
 	return 0;
+}
+
+/**
+ * rsock_addr_to() - can a socket connect to an address?
+ * @sk: socket, locked, without a connection
+ * @addr: of rsock_addr_in(); v4-mapped ones are made IPv4
+ *
+ * Return: 0, or as TCP says why not: a negative errno.
+ */
+int rsock_addr_to(const struct sock *sk, union rsock_addr *addr)
+{
+	const struct rsock_sock *rs = rsock_sk(sk);
+	bool v6 = addr->sa.sa_family == AF_INET6, mapped;
+
+	rsock_addr_unmap(addr);
+	rsock_addr_scope(sk, addr);
+	mapped = v6 && addr->sa.sa_family == AF_INET;
+	if (mapped && rs->opts.v6only)
+		return -ENETUNREACH;
+	/* Mapped and not IPV6_V6ONLY: it is bound to :: */
+	if (rs->bound && rs->laddr.sa.sa_family != addr->sa.sa_family &&
+	    !mapped)
+		return -EAFNOSUPPORT;
+	return v6 && !mapped ? rsock_addr_unreachable(rs, addr) : 0;
 }
 
 int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
@@ -155,6 +176,33 @@ static bool rsock_ep_in_use(struct rsock_ep *ep)
 	return state < RSOCK_EP_DYING || rsock_rx_avail(ep);
 }
 
+static bool rsock_sk_reuse(const struct sock *sk)
+{
+	return sk->sk_reuse || sk->sk_reuseport;
+}
+
+/**
+ * rsock_sk_bind4() - go on with IPv4
+ * @sk: socket, locked, bound to ::, which keeps its port
+ *
+ * Return: 0, or a negative errno and it is not bound any more.
+ */
+int rsock_sk_bind4(struct sock *sk)
+{
+	struct rsock_sock *rs = rsock_sk(sk);
+	int err;
+
+	mutex_lock(&rs->ep->id_mutex);
+	err = rsock_cm_bind4(rs->ep, rs->laddr.in6.sin6_port,
+			     rsock_sk_reuse(sk));
+	if (!err)
+		rsock_sk_addrs(sk);
+	mutex_unlock(&rs->ep->id_mutex);
+	if (err)
+		rsock_sk_reset(sk);
+	return err;
+}
+
 /**
  * rsock_sk_bind() - bind to an address
  * @sk: socket, locked
@@ -169,11 +217,15 @@ int rsock_sk_bind(struct sock *sk, union rsock_addr *addr)
 	if (sk->sk_state != TCP_CLOSE || rs->bound || rsock_ep_in_use(rs->ep))
 		return -EINVAL;
 	rsock_addr_unmap(addr);
+	rsock_addr_scope(sk, addr);
+	if (v6 && addr->sa.sa_family == AF_INET && rs->opts.v6only)
+		return -EINVAL;
 	err = rsock_sk_new_id(sk);
 	if (err)
 		return err;
 	mutex_lock(&rs->ep->id_mutex);
-	err = rsock_cm_bind(rs->ep, &addr->sa, sk->sk_reuse, rs->opts.v6only);
+	err = rsock_cm_bind(rs->ep, &addr->sa, rsock_sk_reuse(sk),
+			    rs->opts.v6only);
 	if (!err)
 		rsock_sk_addrs(sk);
 	mutex_unlock(&rs->ep->id_mutex);
@@ -183,6 +235,10 @@ int rsock_sk_bind(struct sock *sk, union rsock_addr *addr)
 	}
 	rs->bound = true;
 	rs->v6 = v6;
+	/* One address of IPv6 is for IPv6 only, and the option says so */
+	if (addr->sa.sa_family == AF_INET6 &&
+	    !ipv6_addr_any(&addr->in6.sin6_addr))
+		rs->opts.v6only = 1;
 	return 0;
 }
 

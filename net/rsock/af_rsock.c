@@ -38,13 +38,9 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	if (err)
 		return err;
 	v6 = addr.sa.sa_family == AF_INET6;
-	rsock_addr_unmap(&addr);
-	err = rsock_addr_unreachable(rs, &addr);
-	if (err)
-		return err;
-	if (rs->bound && rs->laddr.sa.sa_family != addr.sa.sa_family)
-		return -EAFNOSUPPORT;
-	err = rsock_sk_new_id(sk);
+	err = rsock_addr_to(sk, &addr) ?: rsock_sk_new_id(sk);
+	if (!err && rs->bound && rs->laddr.sa.sa_family != addr.sa.sa_family)
+		err = rsock_sk_bind4(sk);
 	if (err)
 		return err;
 

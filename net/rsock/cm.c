@@ -134,7 +134,7 @@ static bool rsock_cm_is_on_device(const struct rsock_ep *ep)
  * rsock_cm_bind() - bind to an address
  * @ep: endpoint in state IDLE, not bound; ep->id_mutex held
  * @addr: AF_INET or AF_INET6; port 0 chooses one
- * @reuse: SO_REUSEADDR
+ * @reuse: SO_REUSEADDR or SO_REUSEPORT
  * @v6only: IPV6_V6ONLY
  *
  * Return: 0, -EADDRINUSE, -EADDRNOTAVAIL (no such address, or none that an
@@ -167,6 +167,30 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 	default:
 		return err;
 	}
+}
+
+/**
+ * rsock_cm_bind4() - bind to 0.0.0.0 instead of ::
+ * @ep: endpoint, bound; ep->id_mutex held
+ * @port: the port that it has
+ * @reuse: SO_REUSEADDR or SO_REUSEPORT
+ *
+ * An id that is bound cannot be bound again, so a new one takes its place; it
+ * has had no events yet.
+ */
+int rsock_cm_bind4(struct rsock_ep *ep, __be16 port, bool reuse)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = port };
+	struct rdma_cm_id *old = ep->id;
+	int err;
+
+	if (READ_ONCE(ep->state) != RSOCK_EP_IDLE)
+		return -ENETDOWN;	/* its device went away */
+	err = rsock_cm_create(ep);
+	if (err)
+		return err;
+	rdma_destroy_id(old);
+	return rsock_cm_bind(ep, (struct sockaddr *)&any, reuse, false);
 }
 
 /**

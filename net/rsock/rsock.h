@@ -122,9 +122,8 @@ void rsock_set_state(struct sock *sk, int state);
 /* addr.c */
 int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr, int len,
 		  union rsock_addr *addr);
-void rsock_addr_unmap(union rsock_addr *addr);
-int rsock_addr_unreachable(const struct rsock_sock *rs,
-			   const union rsock_addr *addr);
+int rsock_addr_to(const struct sock *sk, union rsock_addr *addr);
+int rsock_sk_bind4(struct sock *sk);
 int rsock_sk_bind(struct sock *sk, union rsock_addr *addr);
 int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len);
 int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer);

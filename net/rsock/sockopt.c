@@ -41,6 +41,7 @@ enum {
 	OPT_BOOL	= BIT(0),	/* any value will do, and is 0 or 1 */
 	OPT_BEFORE	= BIT(1),	/* can be set only until it connects */
 	OPT_READ	= BIT(2),	/* can only be read */
+	OPT_UNBOUND	= BIT(3),	/* can be set only until it has a port */
 };
 
 /**
@@ -210,7 +211,7 @@ static const struct rsock_opt rsock_opts[] = {
 	{ IPPROTO_IP, IP_TOS, INT_MIN, INT_MAX, 0,
 	  OPT(tos), .set = set_tos },
 	{ IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 0, 0, OPT_BOOL, OPT(no_port) },
-	{ IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, OPT_BOOL | OPT_BEFORE,
+	{ IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, OPT_BOOL | OPT_UNBOUND,
 	  OPT(v6only) },
 	{ IPPROTO_IPV6, IPV6_TCLASS, -1, 255, 0,
 	  OPT(tclass), .set = set_tclass },
@@ -248,6 +249,9 @@ static int copy_ip_int(int *val, sockptr_t optval, unsigned int optlen)
 
 static bool opt_is_late(const struct rsock_opt *opt, const struct sock *sk)
 {
+	if ((opt->flags & OPT_UNBOUND) &&
+	    (rsock_sk(sk)->bound || sk->sk_state != TCP_CLOSE))
+		return true;
 	return (opt->flags & OPT_BEFORE) && sk->sk_state != TCP_CLOSE &&
 	       sk->sk_state != TCP_LISTEN;
 }
