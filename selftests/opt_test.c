@@ -2,10 +2,10 @@
 /*
  * Options: those of sockets, of TCP, of IP, and our own.
  */
-#include <linux/tcp.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
+#include "tcp_info.h"
 #include "util.h"
 
 enum { UNBOUND, LISTENER, CONNECTED, ACCEPTED, KINDS };
@@ -354,17 +354,6 @@ START_TEST(congestion)
 	MUST_FAIL(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, (void *)8, 7), EFAULT);
 }
 END_TEST
-
-static struct tcp_info info_of(int fd)
-{
-	struct tcp_info info;
-	socklen_t len = sizeof(info);
-
-	memset(&info, 0xee, sizeof(info));
-	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
-	CHECK(len > offsetof(struct tcp_info, tcpi_snd_wnd), "%u", len);
-	return info;
-}
 
 static bool all_acked(void *arg)
 {

@@ -4,9 +4,9 @@
  * TCP_USER_TIMEOUT. RSOCK_CUT is the command that cuts the wire, RSOCK_MEND the
  * one that mends it.
  */
-#include <linux/tcp.h>
 #include <stdlib.h>
 
+#include "tcp_info.h"
 #include "util.h"
 
 static void wire(const char *command)
@@ -23,15 +23,6 @@ static void keep(int fd)
 	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
 	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
 	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-}
-
-static struct tcp_info info_of(int fd)
-{
-	struct tcp_info info;
-	socklen_t len = sizeof(info);
-
-	MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
-	return info;
 }
 
 /* The end by a timeout, which is counted as what it was */
