@@ -101,7 +101,7 @@ run_check() {
 	log=$(mktemp "$OUT/tap.XXXXXX")
 	name=$(basename "$program")
 	[[ $program == */* ]] || program=$PROGRAMS/$program
-	CK_TAP_LOG_FILE_NAME=$log CK_VERBOSITY=silent "$program" "$@" </dev/null 2>&1 | sed 's/^/# /'
+	CK_TAP_LOG_FILE_NAME=$log CK_VERBOSITY=silent "$program" "$@" </dev/null 2>&1 | sed -u 's/^/# /'
 	status=${PIPESTATUS[0]}
 	planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log")
 	take_over "$name" <"$log"
