@@ -11,7 +11,7 @@
 
 /* --- records (matrix_record.c) ----------------------------------------------- */
 
-#define RECORD_LINES	128
+#define RECORD_LINES	144
 
 struct record {
 	int n;
@@ -81,6 +81,7 @@ struct matrix_case {
 	const struct state *state;
 	const struct call *call;
 	int mode;
+	int ip;
 	const struct waiter *waiter;
 	const struct action *action;
 	void (*script)(void);
@@ -93,15 +94,19 @@ struct script {
 
 void add_product(void);				/* matrix_product.c */
 void add_waiting(void);				/* matrix_wait.c */
+void add_options(void);				/* matrix_options.c */
+void add_uring(void);				/* matrix_uring.c, if the kernel has it */
+struct matrix_case *new_script(const char *group, const struct script *script);
 void add_scripts(const char *group, const struct script *scripts, int n);
 extern const struct script name_scripts[], data_scripts[], ready_scripts[], life_scripts[],
-	option_scripts[], ioctl_scripts[], uring_scripts[];
+	ioctl_scripts[];
 extern const int nr_name_scripts, nr_data_scripts, nr_ready_scripts, nr_life_scripts,
-	nr_option_scripts, nr_ioctl_scripts, nr_uring_scripts;
-bool has_uring(void);
+	nr_ioctl_scripts;
 struct matrix_case *new_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- sockets in a state (matrix_states.c) ---------------------------------------- */
+
+extern int matrix_ip;		/* their version of IP; IPV4 unless set */
 
 struct place {
 	int fd;			/* the socket in question */
@@ -130,6 +135,7 @@ struct call {
 	void (*make)(struct place *p);
 	bool waits;		/* may wait, so that it is tried with a blocking socket */
 	int patience;		/* ms that it may sleep on its way, 0: few */
+	bool ip;		/* the version of IP may matter */
 };
 
 extern const struct call calls[];

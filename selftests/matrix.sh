@@ -4,6 +4,8 @@
 # AF_RSOCK against TCP: the same calls in the same states, and what programs see
 # of them. Documentation/rsock.rst has the differences that are intended.
 #
+# usage: matrix.sh [PATTERN ...]	(cases, as for matrix_test)
+#
 # Guest: m=1536 t=900
 # Kernels: stock
 # shellcheck source=selftests/lib.sh
@@ -16,10 +18,12 @@
 # An address whose host is known, so that it can be asked, but does not exist:
 # a connect() to it goes on for as long as a test may take.
 dead_host() {
-	local dev
+	local dev address
 	for dev in "$ANET" "$BNET"; do
-		ip neigh replace "$RSOCK_DEAD4" lladdr 02:00:00:00:02:13 dev "$dev" \
-			nud permanent || return
+		for address in "$RSOCK_DEAD4" "$RSOCK_DEAD6"; do
+			ip neigh replace "$address" lladdr 02:00:00:00:02:13 dev "$dev" \
+				nud permanent || return
+		done
 	done
 }
 
@@ -30,8 +34,8 @@ documented() {
 }
 
 # A debug kernel is slow: unless there is time, not every state there.
-cases=()
-is_debug && [ -z "${FULL:-}" ] &&
+cases=("$@")
+is_debug && [ $# = 0 ] && [ -z "${FULL:-}" ] &&
 	cases=('@(connected|connecting|disconnected|waiting|names|data|readiness|life|options|ioctl)/*')
 
 allow_io_uring
@@ -39,9 +43,16 @@ check "intended differences are documented" documented
 load_rsock
 topo_wire
 sock_env
-export RSOCK_DEAD4=10.9.0.213
+export RSOCK_DEAD4=10.9.0.213 RSOCK_DEAD6=fd09::213 RSOCK_BIND_LL6=$BLL
 check "a dead host" dead_host
 run_check matrix_test "${cases[@]}"
 topo_down
+# Link-local addresses of two ends in one kernel do not take the wire.
+if [ $# = 0 ]; then
+	topo_self
+	sock_env
+	run_check matrix_test 'names/link-local, connect'
+	topo_down
+fi
 unload_rsock
 finish

@@ -19,7 +19,7 @@
 
 static void do_bind(struct place *p)
 {
-	struct addr a = server_addr(IPV4, 0);
+	struct addr a = server_addr(matrix_ip, 0);
 
 	TRY("bind", bind(p->fd, &a.sa, a.len));
 }
@@ -166,7 +166,7 @@ static void do_writev(struct place *p)
 
 static void do_sendto(struct place *p)
 {
-	struct addr a = server_addr(IPV4, 1);
+	struct addr a = server_addr(matrix_ip, 1);
 
 	TRY("sendto", sendto(p->fd, "abcde", 5, 0, &a.sa, a.len));
 }
@@ -524,17 +524,17 @@ static void do_questions(struct place *p)
 #define CONNECT_MS	1000
 
 const struct call calls[] = {
-	{ "bind", do_bind },
-	{ "listen", do_listen },
-	{ "accept", do_accept, true },
-	{ "accept4", do_accept4 },
-	{ "connect", do_connect, true, CONNECT_MS },
-	{ "connect, refused", do_connect_refused, true, CONNECT_MS },
-	{ "connect, no answer", do_connect_dead, true, CONNECT_MS },
-	{ "connect AF_UNSPEC", do_connect_unspec },
-	{ "connect twice", do_connect_twice },
-	{ "questions", do_questions },
-	{ "send", do_send, true },
+	{ "bind", do_bind, .ip = true },
+	{ "listen", do_listen, .ip = true },
+	{ "accept", do_accept, true, .ip = true },
+	{ "accept4", do_accept4, .ip = true },
+	{ "connect", do_connect, true, CONNECT_MS, .ip = true },
+	{ "connect, refused", do_connect_refused, true, CONNECT_MS, .ip = true },
+	{ "connect, no answer", do_connect_dead, true, CONNECT_MS, .ip = true },
+	{ "connect AF_UNSPEC", do_connect_unspec, .ip = true },
+	{ "connect twice", do_connect_twice, .ip = true },
+	{ "questions", do_questions, .ip = true },
+	{ "send", do_send, true, .ip = true },
 	{ "send MSG_NOSIGNAL", do_send_nosignal },
 	{ "send MSG_DONTWAIT", do_send_dontwait, true },
 	{ "send MSG_MORE", do_send_more },
@@ -544,34 +544,34 @@ const struct call calls[] = {
 	{ "write", do_write },
 	{ "write nothing", do_write_nothing },
 	{ "writev", do_writev },
-	{ "sendto", do_sendto },
+	{ "sendto", do_sendto, .ip = true },
 	{ "sendmsg", do_sendmsg },
 	{ "sendmmsg", do_sendmmsg },
 	{ "sendfile", do_sendfile, true },
 	{ "splice to it", do_splice_in, true },
-	{ "recv", do_recv, true },
+	{ "recv", do_recv, true, .ip = true },
 	{ "recv MSG_DONTWAIT", do_recv_dontwait, true },
 	{ "recv part", do_recv_part },
 	{ "recv MSG_WAITALL", do_recv_all, true },
 	{ "recv MSG_PEEK", do_recv_peek, true },
 	{ "recv MSG_TRUNC", do_recv_trunc },
 	{ "recv MSG_OOB", do_recv_oob, true },
-	{ "recv MSG_ERRQUEUE", do_recv_errqueue, true },
+	{ "recv MSG_ERRQUEUE", do_recv_errqueue, true, .ip = true },
 	{ "recv nothing", do_recv_nothing, true },
 	{ "recv, bad pointer", do_recv_bad },
 	{ "read", do_read },
 	{ "read nothing", do_read_nothing },
 	{ "readv", do_readv },
-	{ "recvfrom", do_recvfrom },
-	{ "recvmsg", do_recvmsg },
+	{ "recvfrom", do_recvfrom, .ip = true },
+	{ "recvmsg", do_recvmsg, .ip = true },
 	{ "recvmmsg", do_recvmmsg },
 	{ "recvmmsg MSG_WAITFORONE", do_recvmmsg_one, true },
 	{ "splice from it", do_splice_out, true },
 	{ "splice SPLICE_F_NONBLOCK", do_splice_out_nonblock, true },
 	{ "shutdown RD", do_shutdown_rd },
 	{ "shutdown WR", do_shutdown_wr },
-	{ "shutdown RDWR", do_shutdown_rdwr },
-	{ "close", do_close },
+	{ "shutdown RDWR", do_shutdown_rdwr, .ip = true },
+	{ "close", do_close, .ip = true },
 	{ "close, reset", do_close_reset },
 	{ "close, linger", do_close_linger, true, CONNECT_MS },
 	{ "FIONBIO", do_fionbio },

@@ -186,6 +186,71 @@ static void recv_combinations(void)
 	}
 }
 
+/* Those of "bits" that the number names, one bit of it for each */
+static int flag_set(const int *bits, unsigned int number)
+{
+	int flags = 0;
+
+	for (; number; number >>= 1, bits++)
+		flags |= number & 1 ? *bits : 0;
+	return flags;
+}
+
+/* All combinations from one number to another */
+static void send_sets(int from, int to)
+{
+	static const int bits[] = {
+		MSG_MORE, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_EOR, MSG_ZEROCOPY,
+	};
+	int i;
+
+	for (i = from; i < to; i++) {
+		rec("flags", "%#x", flag_set(bits, i));
+		send_with(flag_set(bits, i));
+	}
+}
+
+static void send_sets_low(void)
+{
+	send_sets(0, 16);
+}
+
+static void send_sets_high(void)
+{
+	send_sets(16, 32);
+}
+
+/* With room for less than there is, as much, more */
+static void recv_sets(size_t len)
+{
+	static const int bits[] = { MSG_PEEK, MSG_TRUNC, MSG_WAITALL, MSG_DONTWAIT };
+	int i, flags;
+
+	for (i = 0; i < 16; i++) {
+		flags = flag_set(bits, i);
+		/* It would wait for more. */
+		if (len > 5 && (flags & MSG_WAITALL))
+			flags |= MSG_DONTWAIT;
+		rec("flags", "%#x", flags);
+		recv_with(flags, len);
+	}
+}
+
+static void recv_sets_less(void)
+{
+	recv_sets(2);
+}
+
+static void recv_sets_all(void)
+{
+	recv_sets(5);
+}
+
+static void recv_sets_more(void)
+{
+	recv_sets(16);
+}
+
 /* --- vectors -------------------------------------------------------------------------- */
 
 static char here[64] = "abcdefghijklmnopqrstuvwxyz";
@@ -580,6 +645,11 @@ const struct script data_scripts[] = {
 	{ "recvmsg, flags 16 to 31", recvmsg_flags_high },
 	{ "send, combined flags", send_combinations },
 	{ "recv, combined flags", recv_combinations },
+	{ "send, sets of flags", send_sets_low },
+	{ "send, sets of flags, MSG_ZEROCOPY", send_sets_high },
+	{ "recv, sets of flags, less", recv_sets_less },
+	{ "recv, sets of flags, all", recv_sets_all },
+	{ "recv, sets of flags, more", recv_sets_more },
 	{ "writev, vectors", writev_vectors },
 	{ "sendmsg, vectors", sendmsg_vectors },
 	{ "readv, vectors", readv_vectors },

@@ -96,6 +96,18 @@ static void accept_cloexec(void)
 	accept_inherits(SOCK_CLOEXEC);
 }
 
+/* None but those two mean anything. */
+static void accept_each_flag(void)
+{
+	struct place p = make_state("listening");
+	int bit;
+
+	set_nonblock(p.fd, true);
+	for (bit = 0; bit < 32; bit++)
+		TRY("accept4", accept4(p.fd, NULL, NULL, 1U << bit));
+	TRY("both", accept4(p.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
 static int try_accept(int fd)
 {
 	int s = accept(fd, NULL, NULL);
@@ -497,6 +509,7 @@ const struct script life_scripts[] = {
 	{ "accept", accept_plain },
 	{ "accept4 SOCK_NONBLOCK", accept_nonblock },
 	{ "accept4 SOCK_CLOEXEC", accept_cloexec },
+	{ "accept4, each flag", accept_each_flag },
 	{ "accept, order", accept_order },
 	{ "accept, closed", accept_closed },
 	{ "accept, reset", accept_reset },

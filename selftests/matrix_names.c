@@ -3,6 +3,7 @@
  * Addresses: what is taken, who is in whose way, and what names are told.
  */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <stdlib.h>
 
 #include "matrix.h"
@@ -241,6 +242,16 @@ static void connect_nowhere(void)
 	connect_text("ff02::1", 7471, IPV6);
 }
 
+/* To connect to a wildcard is to connect to this host. */
+static void connect_to_self(void)
+{
+	connect_text("0.0.0.0", 7471, IPV4);
+	connect_text("::", 7471, IPV6);
+	connect_text("::ffff:0.0.0.0", 7471, IPV6);
+	connect_text("127.0.0.1", 7471, IPV4);
+	connect_text("::1", 7471, IPV6);
+}
+
 static void connect_port_0(void)
 {
 	struct addr a = server_addr(IPV4, 0), a6 = server_addr(IPV6, 0);
@@ -354,38 +365,187 @@ static void bound_client(void)
 	names_of(c);
 }
 
+/* A socket that is bound to one kind of address connects to another. */
+static void bound_to(struct addr from, struct addr to, bool v6only)
+{
+	int c = open_socket(IPV6, 0), port;
+
+	set_int(c, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
+	if (TRY("bind", bind(c, &from.sa, from.len)))
+		return;
+	from = local_name(c);
+	port = addr_port(&from);
+	if (TRY("connect", connect(c, &to.sa, to.len)))
+		return;
+	from = local_name(c);
+	rec("same port", "%d", addr_port(&from) == port);
+	names_of(c);
+}
+
+static struct addr live_of(int ip)
+{
+	matrix_ip = ip;
+	return live_address();
+}
+
+static void bound_any_to_mapped(void)
+{
+	bound_to(any_addr(IPV6, 0), live_of(MAPPED), false);
+}
+
+static void bound_any_to_v6(void)
+{
+	bound_to(any_addr(IPV6, 0), live_of(IPV6), false);
+}
+
+static void bound_v6only_to_mapped(void)
+{
+	bound_to(any_addr(IPV6, 0), live_of(MAPPED), true);
+}
+
+static void bound_v6_to_mapped(void)
+{
+	bound_to(client_addr(IPV6, 0), live_of(MAPPED), false);
+}
+
+static void bound_mapped_to_v6(void)
+{
+	bound_to(client_addr(MAPPED, 0), live_of(IPV6), false);
+}
+
+static void bound_mapped_to_mapped(void)
+{
+	bound_to(client_addr(MAPPED, 0), live_of(MAPPED), false);
+}
+
+static void v6only_mapped(void)
+{
+	bound_to(client_addr(MAPPED, 0), live_of(MAPPED), true);
+}
+
+static void v6only_unbound(void)
+{
+	struct addr a = live_of(MAPPED);
+	int c = open_socket(IPV6, 0);
+
+	set_int(c, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	TRY("connect", connect(c, &a.sa, a.len));
+}
+
+/* --- scopes ----------------------------------------------------------------------- */
+
+static void rec_scope(int fd)
+{
+	struct addr a = local_name(fd);
+	char name[IF_NAMESIZE] = "none";
+
+	rec_name("name", &a);
+	if_indextoname(a.in6.sin6_scope_id, name);
+	rec("scope", "%s", name);
+}
+
+/* With or without a scope, by the address or by SO_BINDTODEVICE */
+static void bind_scoped(const char *label, struct addr a, int scope, const char *device)
+{
+	int fd = open_socket(IPV6, 0);
+
+	if (device)
+		MUST(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device)));
+	a.in6.sin6_scope_id = scope;
+	if (!TRY(label, bind(fd, &a.sa, a.len)))
+		rec_scope(fd);
+	close(fd);
+}
+
+/* RSOCK_BIND_LL6: a link-local address of this host with its scope */
+static void bind_link_local(void)
+{
+	const char *text = getenv("RSOCK_BIND_LL6");
+	char device[IF_NAMESIZE];
+	struct addr a;
+	int scope;
+
+	if (!text)
+		return;
+	a = make_addr(text, 0);
+	scope = a.in6.sin6_scope_id;
+	CHECK(if_indextoname(scope, device), "%s", text);
+	bind_scoped("scope", a, scope, NULL);
+	bind_scoped("no scope", a, 0, NULL);
+	bind_scoped("device", a, 0, device);
+	bind_scoped("both", a, scope, device);
+	bind_scoped("another scope", a, if_nametoindex("lo"), NULL);
+	bind_scoped("another device", a, 0, "lo");
+}
+
+/* Between link-local addresses, where that is possible */
+static void connect_link_local(void)
+{
+	struct addr a, none;
+	struct pair p;
+	int fd;
+
+	if (ip_versions() <= LINK_LOCAL)
+		return;
+	p = open_pair(LINK_LOCAL);
+	rec_scope(p.c);
+	rec_scope(p.s);
+	open_listener(LINK_LOCAL, 8, &a);
+	none = a;
+	none.in6.sin6_scope_id = 0;
+	fd = open_socket(IPV6, 0);
+	TRY("connect, no scope", connect(fd, &none.sa, none.len));
+	MUST(setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &a.in6.sin6_scope_id, 4));
+	TRY("connect, device", connect(fd, &none.sa, none.len));
+	rec_scope(fd);
+}
+
 /* --- in the way --------------------------------------------------------------------------------- */
 
-enum { REUSE_A = 1, REUSE_B = 2, LISTEN_A = 4 };
+enum { REUSE_A = 1, REUSE_B = 2, LISTEN_A = 4, V6ONLY = 8, PORT = 16 };
 
 /* Does "b" get the port that "a" has? */
 static void conflict(struct addr a, struct addr b, int how)
 {
+	int option = how & PORT ? SO_REUSEPORT : SO_REUSEADDR;
 	int first = open_socket(a.sa.sa_family == AF_INET ? IPV4 : IPV6, 0);
 	int second = open_socket(b.sa.sa_family == AF_INET ? IPV4 : IPV6, 0);
 	struct addr name;
+	int one = 1;
 
-	set_int(first, SOL_SOCKET, SO_REUSEADDR, !!(how & REUSE_A));
-	set_int(second, SOL_SOCKET, SO_REUSEADDR, !!(how & REUSE_B));
+	set_int(first, SOL_SOCKET, option, !!(how & REUSE_A));
+	set_int(second, SOL_SOCKET, option, !!(how & REUSE_B));
+	if (how & V6ONLY) {
+		setsockopt(first, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+		setsockopt(second, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+	}
 	MUST(bind(first, &a.sa, a.len));
 	if (how & LISTEN_A)
 		MUST(listen(first, 1));
 	name = local_name(first);
 	set_port(&b, addr_port(&name));
-	TRY("bind", bind(second, &b.sa, b.len));
+	if (TRY("bind", bind(second, &b.sa, b.len)))
+		rec("listen", "not bound");
+	else
+		TRY("listen", listen(second, 1));
 	close(first);
 	close(second);
 }
 
-static void conflicts(struct addr a, struct addr b)
+static void conflicts_with(struct addr a, struct addr b, int with)
 {
 	int how;
 
-	for (how = 0; how < 8; how++) {
+	for (how = with; how < with + 8; how++) {
 		rec("how", "%s%s%s", how & REUSE_A ? "SO_REUSEADDR " : "",
 		    how & LISTEN_A ? "listening " : "", how & REUSE_B ? "SO_REUSEADDR" : "");
 		conflict(a, b, how);
 	}
+}
+
+static void conflicts(struct addr a, struct addr b)
+{
+	conflicts_with(a, b, 0);
 }
 
 static void conflict_same(void)
@@ -425,6 +585,106 @@ static void conflict_mapped(void)
 	conflicts(server_addr(IPV4, 0), mapped(&a));
 }
 
+static void conflict_same6(void)
+{
+	conflicts(server_addr(IPV6, 0), server_addr(IPV6, 0));
+}
+
+static void conflict_any6_one6(void)
+{
+	conflicts(any_addr(IPV6, 0), server_addr(IPV6, 0));
+}
+
+static void conflict_any6_one(void)
+{
+	conflicts(any_addr(IPV6, 0), server_addr(IPV4, 0));
+}
+
+static void conflict_any6_only(void)
+{
+	conflicts_with(any_addr(IPV6, 0), any_addr(IPV4, 0), V6ONLY);
+}
+
+static void conflict_any_only6(void)
+{
+	conflicts_with(any_addr(IPV4, 0), any_addr(IPV6, 0), V6ONLY);
+}
+
+static void conflict_versions(void)
+{
+	conflicts(server_addr(IPV4, 0), server_addr(IPV6, 0));
+}
+
+static void conflict_hosts(void)
+{
+	conflicts(server_addr(IPV4, 0), client_addr(IPV4, 0));
+}
+
+static void conflict_port(void)
+{
+	conflicts_with(server_addr(IPV4, 0), server_addr(IPV4, 0), PORT);
+}
+
+static void conflict_port_any(void)
+{
+	conflicts_with(any_addr(IPV4, 0), server_addr(IPV4, 0), PORT);
+}
+
+/* Both are bound before either listens. */
+static void two_listeners(int option)
+{
+	int first = open_socket(IPV4, 0), second = open_socket(IPV4, 0);
+	struct addr a = server_addr(IPV4, 0);
+
+	set_int(first, SOL_SOCKET, option, 1);
+	set_int(second, SOL_SOCKET, option, 1);
+	MUST(bind(first, &a.sa, a.len));
+	a = local_name(first);
+	TRY("bind", bind(second, &a.sa, a.len));
+	TRY("listen", listen(first, 1));
+	TRY("listen, too", listen(second, 1));
+	rec_ready("second", second);
+}
+
+static void two_listeners_addr(void)
+{
+	two_listeners(SO_REUSEADDR);
+}
+
+static void two_listeners_port(void)
+{
+	two_listeners(SO_REUSEPORT);
+}
+
+/* A port is free again when the socket is closed. */
+static void port_freed(void)
+{
+	int fd = open_socket(IPV4, 0);
+	struct addr a = server_addr(IPV4, 0);
+
+	MUST(bind(fd, &a.sa, a.len));
+	a = local_name(fd);
+	close(fd);
+	fd = open_socket(IPV4, 0);
+	TRY("bind", bind(fd, &a.sa, a.len));
+	TRY("listen", listen(fd, 1));
+	close(fd);
+	TRY("bind again", bind(open_socket(IPV4, 0), &a.sa, a.len));
+}
+
+static void port_later(void)
+{
+	struct addr a = client_addr(IPV4, 0), where = live_address();
+	int fd = open_socket(IPV4, 0);
+
+	set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	MUST(bind(fd, &a.sa, a.len));
+	a = local_name(fd);
+	rec_name("bound", &a);
+	MUST(connect(fd, &where.sa, where.len));
+	names_of(fd);
+}
+
 /* A server starts again while a connection of the one before is still there. */
 static void server_again(int reuse)
 {
@@ -455,14 +715,14 @@ static void server_again_reuse(void)
 	server_again(1);
 }
 
-static void ephemeral(void)
+static void ephemeral_of(int ip)
 {
 	struct addr a[50];
 	int i, k, same = 0, low = 0;
 
 	for (i = 0; i < 50; i++) {
-		a[i] = server_addr(IPV4, 0);
-		k = open_socket(IPV4, 0);
+		a[i] = server_addr(ip, 0);
+		k = open_socket(ip, 0);
 		MUST(bind(k, &a[i].sa, a[i].len));
 		a[i] = local_name(k);
 		low += addr_port(&a[i]) < 32768;
@@ -470,6 +730,31 @@ static void ephemeral(void)
 			same += addr_port(&a[i]) == addr_port(&a[k]);
 	}
 	rec("ports", "%d twice, %d outside of the range", same, low);
+}
+
+static void ephemeral(void)
+{
+	ephemeral_of(IPV4);
+}
+
+static void ephemeral6(void)
+{
+	ephemeral_of(IPV6);
+}
+
+/* Sockets that connect() has bound are told apart by their ports. */
+static void ephemeral_clients(void)
+{
+	struct addr where, a[20];
+	int i, k, same = 0;
+
+	open_listener(IPV4, 32, &where);
+	for (i = 0; i < 20; i++) {
+		a[i] = local_name(open_client(IPV4, &where));
+		for (k = 0; k < i; k++)
+			same += addr_port(&a[i]) == addr_port(&a[k]);
+	}
+	rec("ports", "%d twice", same);
 }
 
 static void twice(void)
@@ -521,6 +806,7 @@ const struct script name_scripts[] = {
 	{ "wildcards", wildcards },
 	{ "no scope", no_scope },
 	{ "connect to nowhere", connect_nowhere },
+	{ "connect to this host", connect_to_self },
 	{ "connect to port 0", connect_port_0 },
 	{ "privileged ports", privileged_ports },
 	{ "0.0.0.0", any_v4 },
@@ -531,6 +817,16 @@ const struct script name_scripts[] = {
 	{ "IPv4 from mapped", v4_from_mapped },
 	{ "IPV6_V6ONLY", v6_only },
 	{ "bound client", bound_client },
+	{ ":: to mapped", bound_any_to_mapped },
+	{ ":: to IPv6", bound_any_to_v6 },
+	{ ":: to mapped, IPV6_V6ONLY", bound_v6only_to_mapped },
+	{ "IPv6 to mapped", bound_v6_to_mapped },
+	{ "mapped to IPv6", bound_mapped_to_v6 },
+	{ "mapped to mapped", bound_mapped_to_mapped },
+	{ "mapped, IPV6_V6ONLY", v6only_mapped },
+	{ "to mapped, IPV6_V6ONLY", v6only_unbound },
+	{ "link-local, bind", bind_link_local },
+	{ "link-local, connect", connect_link_local },
 	{ "conflict, same", conflict_same },
 	{ "conflict, 0.0.0.0 and one", conflict_any_one },
 	{ "conflict, one and 0.0.0.0", conflict_one_any },
@@ -538,9 +834,24 @@ const struct script name_scripts[] = {
 	{ "conflict, 0.0.0.0 and ::", conflict_any_any6 },
 	{ "conflict, IPv6 and 0.0.0.0", conflict_one6_any },
 	{ "conflict, mapped", conflict_mapped },
+	{ "conflict, same IPv6", conflict_same6 },
+	{ "conflict, :: and IPv6", conflict_any6_one6 },
+	{ "conflict, :: and IPv4", conflict_any6_one },
+	{ "conflict, :: and 0.0.0.0, IPV6_V6ONLY", conflict_any6_only },
+	{ "conflict, 0.0.0.0 and ::, IPV6_V6ONLY", conflict_any_only6 },
+	{ "conflict, IPv4 and IPv6", conflict_versions },
+	{ "conflict, two addresses", conflict_hosts },
+	{ "conflict, SO_REUSEPORT", conflict_port },
+	{ "conflict, 0.0.0.0 and one, SO_REUSEPORT", conflict_port_any },
+	{ "two listeners, SO_REUSEADDR", two_listeners_addr },
+	{ "two listeners, SO_REUSEPORT", two_listeners_port },
+	{ "port freed", port_freed },
+	{ "port later", port_later },
 	{ "server again", server_again_plain },
 	{ "server again, SO_REUSEADDR", server_again_reuse },
 	{ "ephemeral ports", ephemeral },
+	{ "ephemeral ports, IPv6", ephemeral6 },
+	{ "ephemeral ports of clients", ephemeral_clients },
 	{ "bind twice", twice },
 	{ "listen, backlogs", listen_backlogs },
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each call in each state, without waiting, waiting, and for some time only.
+ * Each call in each state, without waiting, waiting, and for some time only; and
+ * with IPv6, those for which that may matter, or all if there is time (FULL=1).
  */
 #include <fcntl.h>
 
@@ -46,9 +47,11 @@ static void aftermath(const struct place *p)
 
 static void run_product(const struct matrix_case *c)
 {
-	struct place p = make_state(c->state->name);
+	struct place p;
 	struct job job = { .call = c->call, .p = &p };
 
+	matrix_ip = c->ip;
+	p = make_state(c->state->name);
 	rec_ready("before", p.fd);
 	set_mode(p.fd, c->mode);
 	if (c->mode == BLOCKING)
@@ -70,23 +73,39 @@ static bool has_mode(const struct state *state, const struct call *call, int mod
 	return true;
 }
 
-void add_product(void)
+static void add_one(const struct state *state, const struct call *call, int mode, int ip)
 {
 	struct matrix_case *c;
-	int s, k, mode;
+
+	c = new_case("%s/%s/%s%s%s", state->name, call->name, mode_names[mode],
+		     ip == IPV4 ? "" : ", ", ip == IPV4 ? "" : ip_name(ip));
+	c->run = run_product;
+	c->state = state;
+	c->call = call;
+	c->mode = mode;
+	c->ip = ip;
+}
+
+static void add_modes(const struct state *state, const struct call *call)
+{
+	int mode;
+
+	for (mode = 0; mode < MODES; mode++) {
+		if (has_mode(state, call, mode))
+			add_one(state, call, mode, IPV4);
+	}
+	if (call->ip || full_run()) {
+		add_one(state, call, NONBLOCKING, IPV6);
+		add_one(state, call, NONBLOCKING, MAPPED);
+	}
+}
+
+void add_product(void)
+{
+	int s, k;
 
 	for (s = 0; s < nr_states; s++) {
-		for (k = 0; k < nr_calls; k++) {
-			for (mode = 0; mode < MODES; mode++) {
-				if (!has_mode(&states[s], &calls[k], mode))
-					continue;
-				c = new_case("%s/%s/%s", states[s].name, calls[k].name,
-					     mode_names[mode]);
-				c->run = run_product;
-				c->state = &states[s];
-				c->call = &calls[k];
-				c->mode = mode;
-			}
-		}
+		for (k = 0; k < nr_calls; k++)
+			add_modes(&states[s], &calls[k]);
 	}
 }

@@ -284,6 +284,200 @@ static void epoll_control(void)
 	rec_epoll("all are closed", ep);
 }
 
+/* Watched from when it connects, or is connected */
+static void epoll_later(uint32_t events, struct addr where, bool ended)
+{
+	int ep = new_epoll(), fd = open_socket(IPV4, SOCK_NONBLOCK);
+
+	TRY("connect", connect(fd, &where.sa, where.len));
+	if (ended)
+		wait_events(fd, POLLOUT);
+	watch(ep, fd, events);
+	rec_epoll("watched", ep);
+	rec_epoll("again", ep);
+	rec_error(fd);
+}
+
+static void epoll_connecting(void)
+{
+	epoll_later(EPOLL_ALL, live_address(), false);
+}
+
+static void epoll_connecting_edge(void)
+{
+	epoll_later(EPOLL_ALL | EPOLLET, live_address(), false);
+}
+
+static void epoll_connecting_refused(void)
+{
+	epoll_later(EPOLL_ALL | EPOLLET, refusing_address(), false);
+}
+
+static void epoll_connected_edge(void)
+{
+	epoll_later(EPOLL_ALL | EPOLLET, live_address(), true);
+}
+
+static void epoll_refused_edge(void)
+{
+	epoll_later(EPOLL_ALL | EPOLLET, refusing_address(), true);
+}
+
+static void epoll_birth_oneshot(void)
+{
+	epoll_from_birth(EPOLLOUT | EPOLLONESHOT, live_address());
+}
+
+static void epoll_listener_oneshot(void)
+{
+	epoll_listener(EPOLLIN | EPOLLONESHOT);
+}
+
+static void epoll_listener_exclusive(void)
+{
+	epoll_listener(EPOLLIN | EPOLLEXCLUSIVE);
+}
+
+static void epoll_rdhup(void)
+{
+	through_life(EPOLLRDHUP | EPOLLET);
+}
+
+/* EPOLL_CTL_MOD tells of what there is once more, edges too. */
+static void epoll_rearmed(void)
+{
+	struct epoll_event e = { .events = EPOLL_ALL | EPOLLET };
+	struct place p = make_state("readable");
+	int ep = new_epoll();
+
+	watch(ep, p.fd, e.events);
+	rec_epoll("new", ep);
+	rec_epoll("again", ep);
+	MUST(epoll_ctl(ep, EPOLL_CTL_MOD, p.fd, &e));
+	rec_epoll("changed", ep);
+	e.events = EPOLLOUT | EPOLLET;
+	MUST(epoll_ctl(ep, EPOLL_CTL_MOD, p.fd, &e));
+	rec_epoll("to write", ep);
+	MUST(shutdown(p.peer, SHUT_WR));
+	wait_events(p.fd, POLLRDHUP);
+	rec_epoll("end", ep);
+	e.events = EPOLLIN | EPOLLET;
+	MUST(epoll_ctl(ep, EPOLL_CTL_MOD, p.fd, &e));
+	rec_epoll("to read", ep);
+}
+
+/* Each of two is told. */
+static void epoll_two(void)
+{
+	struct place p = make_state("connected");
+	int level = new_epoll(), edge = new_epoll();
+
+	watch(level, p.fd, EPOLLIN);
+	watch(edge, dup(p.fd), EPOLLIN | EPOLLET);
+	send_all(p.peer, "one", 3);
+	rec_epoll("level", level);
+	rec_epoll("edge", edge);
+	take(p.fd);
+	rec_epoll("level, taken", level);
+	rec_epoll("edge, taken", edge);
+	MUST(close(p.peer));
+	rec_epoll("level, closed", level);
+	rec_epoll("edge, closed", edge);
+}
+
+/* An epoll in an epoll in an epoll, with edges */
+static void epoll_nested_edge(void)
+{
+	struct place p = make_state("connected");
+	int inner = new_epoll(), middle = new_epoll(), outer = new_epoll();
+
+	watch(inner, p.fd, EPOLLIN | EPOLLET);
+	watch(middle, inner, EPOLLIN | EPOLLET);
+	watch(outer, middle, EPOLLIN | EPOLLET);
+	rec_epoll("new", outer);
+	send_all(p.peer, "one", 3);
+	wait_inq(p.fd, 3);
+	rec_epoll("data", outer);
+	rec_epoll("again", outer);
+	send_all(p.peer, "two", 3);
+	wait_inq(p.fd, 6);
+	rec_epoll("more data", outer);
+	rec_epoll("inner", inner);
+	MUST(close(p.peer));
+	wait_events(p.fd, POLLRDHUP);
+	rec_epoll("closed", outer);
+	rec_epoll("inner", inner);
+}
+
+static void epoll_nested_listener(void)
+{
+	int inner = new_epoll(), outer = new_epoll(), fd;
+	struct addr a;
+
+	fd = open_listener(IPV4, 4, &a);
+	watch(inner, fd, EPOLLIN);
+	watch(outer, inner, EPOLLIN | EPOLLONESHOT);
+	rec_epoll("new", outer);
+	open_client(IPV4, &a);
+	wait_events(fd, POLLIN);
+	rec_epoll("connection", outer);
+	rec_epoll("again", outer);
+	rec_epoll("inner", inner);
+}
+
+#define SLEEPERS	4
+
+static struct {
+	struct worker w;
+	int ep;
+} sleepers[SLEEPERS];
+
+static volatile int awake;
+
+static void sleep_in_epoll(void *arg)
+{
+	struct epoll_event e;
+
+	if (epoll_wait(*(int *)arg, &e, 1, -1) > 0)
+		__sync_fetch_and_add(&awake, 1);
+}
+
+static const char *look_awake(int fd)
+{
+	static char text[20];
+
+	(void)fd;
+	snprintf(text, sizeof(text), "%d of %d", awake, SLEEPERS);
+	return text;
+}
+
+/* How many who wait for one listener does a connection wake? */
+static void epoll_herd(uint32_t events)
+{
+	struct addr a;
+	int fd = open_listener(IPV4, 4, &a), i;
+
+	for (i = 0; i < SLEEPERS; i++) {
+		sleepers[i].ep = new_epoll();
+		watch(sleepers[i].ep, fd, events);
+		start(&sleepers[i].w, sleep_in_epoll, &sleepers[i].ep);
+		wait_blocked(&sleepers[i].w);
+	}
+	open_client(IPV4, &a);
+	wait_events(fd, POLLIN);
+	rec_settled("awake", look_awake, fd);
+}
+
+static void epoll_herd_all(void)
+{
+	epoll_herd(EPOLLIN);
+}
+
+static void epoll_herd_exclusive(void)
+{
+	epoll_herd(EPOLLIN | EPOLLEXCLUSIVE);
+}
+
 /* Room to send */
 static void epoll_room(uint32_t events)
 {
@@ -520,6 +714,21 @@ const struct script ready_scripts[] = {
 	{ "epoll, refused", epoll_birth_refused },
 	{ "epoll, refused, edge", epoll_birth_refused_edge },
 	{ "epoll, no answer", epoll_birth_no_answer },
+	{ "epoll, connect, one-shot", epoll_birth_oneshot },
+	{ "epoll, connecting", epoll_connecting },
+	{ "epoll, connecting, edge", epoll_connecting_edge },
+	{ "epoll, connecting, refused", epoll_connecting_refused },
+	{ "epoll, connected, edge", epoll_connected_edge },
+	{ "epoll, was refused, edge", epoll_refused_edge },
+	{ "epoll, EPOLLRDHUP, edge", epoll_rdhup },
+	{ "epoll, changed", epoll_rearmed },
+	{ "epoll, two", epoll_two },
+	{ "epoll, listener, one-shot", epoll_listener_oneshot },
+	{ "epoll, listener, exclusive", epoll_listener_exclusive },
+	{ "epoll, herd", epoll_herd_all },
+	{ "epoll, herd, exclusive", epoll_herd_exclusive },
+	{ "epoll, nested, edge", epoll_nested_edge },
+	{ "epoll, nested, listener", epoll_nested_listener },
 	{ "epoll, listener", epoll_listener_level },
 	{ "epoll, listener, edge", epoll_listener_edge },
 	{ "epoll, nested", epoll_nested },

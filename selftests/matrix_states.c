@@ -9,6 +9,8 @@
 
 #include "matrix.h"
 
+int matrix_ip = IPV4;
+
 /* --- addresses -------------------------------------------------------------------- */
 
 /*
@@ -17,35 +19,37 @@
  */
 struct addr dead_address(void)
 {
-	const char *text = getenv("RSOCK_DEAD4");
+	const char *text = getenv(matrix_ip == IPV6 ? "RSOCK_DEAD6" : "RSOCK_DEAD4");
 	struct addr a;
 	int i;
 
-	if (text && *text)
-		return make_addr(text, 7471);
-	CHECK(is_tcp(), "RSOCK_DEAD4 is not set");
-	open_listener(IPV4, 0, &a);
+	if (text && *text) {
+		a = make_addr(text, 7471);
+		return matrix_ip == MAPPED ? mapped(&a) : a;
+	}
+	CHECK(is_tcp(), "RSOCK_DEAD4 or RSOCK_DEAD6 is not set");
+	open_listener(matrix_ip, 0, &a);
 	for (i = 0; i < 4; i++)
-		connect(open_socket(IPV4, SOCK_NONBLOCK), &a.sa, a.len);
+		connect(open_socket(matrix_ip, SOCK_NONBLOCK), &a.sa, a.len);
 	return a;
 }
 
 /* The port stays taken, so that no other case listens there. */
 struct addr refusing_address(void)
 {
-	struct addr a = server_addr(IPV4, 0), name;
-	int fd = open_socket(IPV4, 0);
+	struct addr a = server_addr(matrix_ip, 0), name;
+	int fd = open_socket(matrix_ip, 0);
 
 	MUST(bind(fd, &a.sa, a.len));
 	name = local_name(fd);
-	return target_addr(IPV4, addr_port(&name));
+	return target_addr(matrix_ip, addr_port(&name));
 }
 
 struct addr live_address(void)
 {
 	struct addr a;
 
-	open_listener(IPV4, 8, &a);
+	open_listener(matrix_ip, 8, &a);
 	return a;
 }
 
@@ -53,14 +57,14 @@ struct addr live_address(void)
 
 static void unbound(struct place *p)
 {
-	p->fd = open_socket(IPV4, 0);
+	p->fd = open_socket(matrix_ip, 0);
 }
 
 static void bound(struct place *p)
 {
-	struct addr a = server_addr(IPV4, 0);
+	struct addr a = server_addr(matrix_ip, 0);
 
-	p->fd = open_socket(IPV4, 0);
+	p->fd = open_socket(matrix_ip, 0);
 	MUST(bind(p->fd, &a.sa, a.len));
 }
 
@@ -68,15 +72,15 @@ static void listening(struct place *p)
 {
 	struct addr a;
 
-	p->fd = open_listener(IPV4, 8, &a);
+	p->fd = open_listener(matrix_ip, 8, &a);
 }
 
 static void connection_waits(struct place *p)
 {
 	struct addr a;
 
-	p->fd = open_listener(IPV4, 8, &a);
-	p->other = open_client(IPV4, &a);
+	p->fd = open_listener(matrix_ip, 8, &a);
+	p->other = open_client(matrix_ip, &a);
 	wait_events(p->fd, POLLIN);
 }
 
@@ -88,7 +92,7 @@ static void listened(struct place *p)
 
 static void connect_to(struct place *p, struct addr a)
 {
-	p->fd = open_socket(IPV4, SOCK_NONBLOCK);
+	p->fd = open_socket(matrix_ip, SOCK_NONBLOCK);
 	MUST_FAIL(connect(p->fd, &a.sa, a.len), EINPROGRESS);
 }
 
@@ -113,7 +117,7 @@ static void refused_told(struct place *p)
 
 static void connected(struct place *p)
 {
-	struct pair pair = open_pair(IPV4);
+	struct pair pair = open_pair(matrix_ip);
 
 	p->fd = pair.c;
 	p->peer = pair.s;
@@ -121,7 +125,7 @@ static void connected(struct place *p)
 
 static void accepted(struct place *p)
 {
-	struct pair pair = open_pair(IPV4);
+	struct pair pair = open_pair(matrix_ip);
 
 	p->fd = pair.s;
 	p->peer = pair.c;

@@ -57,16 +57,21 @@ static void run_script(const struct matrix_case *c)
 	c->script();
 }
 
+struct matrix_case *new_script(const char *group, const struct script *script)
+{
+	struct matrix_case *c = new_case("%s/%s", group, script->name);
+
+	c->run = run_script;
+	c->script = script->run;
+	return c;
+}
+
 void add_scripts(const char *group, const struct script *scripts, int n)
 {
 	int i;
 
-	for (i = 0; i < n; i++) {
-		struct matrix_case *c = new_case("%s/%s", group, scripts[i].name);
-
-		c->run = run_script;
-		c->script = scripts[i].run;
-	}
+	for (i = 0; i < n; i++)
+		new_script(group, &scripts[i]);
 }
 
 static void *shared(size_t size)
@@ -367,10 +372,9 @@ static void add_cases(void)
 	add_scripts("data", data_scripts, nr_data_scripts);
 	add_scripts("readiness", ready_scripts, nr_ready_scripts);
 	add_scripts("life", life_scripts, nr_life_scripts);
-	add_scripts("options", option_scripts, nr_option_scripts);
+	add_options();
 	add_scripts("ioctl", ioctl_scripts, nr_ioctl_scripts);
-	if (has_uring())
-		add_scripts("io_uring", uring_scripts, nr_uring_scripts);
+	add_uring();
 }
 
 int main(int argc, char **argv)

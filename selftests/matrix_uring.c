@@ -8,7 +8,7 @@
 
 static struct io_uring ring;
 
-bool has_uring(void)
+static bool has_uring(void)
 {
 	if (io_uring_queue_init(4, &ring, 0))
 		return false;
@@ -16,11 +16,12 @@ bool has_uring(void)
 	return true;
 }
 
-static void start_ring(void)
+static void run_with_ring(const struct matrix_case *c)
 {
 	int err = io_uring_queue_init(32, &ring, 0);
 
 	CHECK(!err, "%s", err_name(-err));
+	c->script();
 }
 
 static struct io_uring_sqe *new_sqe(void)
@@ -81,7 +82,6 @@ static void send_recv(void)
 	struct io_uring_sqe *sqe;
 	char buf[16] = "";
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_send(sqe, p.fd, "hello", 5, 0);
 	rec_submitted("send", sqe);
@@ -99,7 +99,6 @@ static void recv_waits(void)
 	struct io_uring_sqe *sqe;
 	char buf[16] = "";
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_recv(sqe, p.fd, buf, 16, 0);
 	submit(sqe, 1);
@@ -115,7 +114,6 @@ static void recv_all_waits(void)
 	struct io_uring_sqe *sqe;
 	char buf[16] = "";
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_recv(sqe, p.fd, buf, 8, MSG_WAITALL);
 	submit(sqe, 1);
@@ -132,7 +130,6 @@ static void recv_ended_by(const char *what, void (*act)(struct place *p))
 	struct io_uring_sqe *sqe;
 	char buf[16] = "";
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_recv(sqe, p.fd, buf, 16, 0);
 	submit(sqe, 1);
@@ -195,7 +192,6 @@ static void messages(void)
 	struct msghdr msg = { .msg_iov = out, .msg_iovlen = 2 };
 	struct io_uring_sqe *sqe;
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_sendmsg(sqe, p.fd, &msg, 0);
 	rec_submitted("sendmsg", sqe);
@@ -214,7 +210,6 @@ static void connect_with(struct addr a, int flags)
 	int fd = open_socket(IPV4, flags);
 	struct io_uring_sqe *sqe;
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_connect(sqe, fd, &a.sa, a.len);
 	rec_submitted("connect", sqe);
@@ -243,7 +238,6 @@ static void connect_cancelled(void)
 	int fd = open_socket(IPV4, 0);
 	struct io_uring_sqe *sqe;
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_connect(sqe, fd, &a.sa, a.len);
 	submit(sqe, 1);
@@ -259,7 +253,6 @@ static void accepts(void)
 	struct addr a;
 	int fd = open_listener(IPV4, 4, &a);
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_accept(sqe, fd, NULL, NULL, SOCK_CLOEXEC);
 	submit(sqe, 1);
@@ -280,7 +273,6 @@ static void accept_multishot(void)
 	struct addr a;
 	int fd = open_listener(IPV4, 4, &a), i;
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_multishot_accept(sqe, fd, NULL, NULL, 0);
 	submit(sqe, 1);
@@ -300,7 +292,6 @@ static void polls(void)
 	struct place p = make_state("connected");
 	struct io_uring_sqe *sqe;
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_poll_add(sqe, p.fd, POLLIN | POLLRDHUP);
 	submit(sqe, 1);
@@ -322,7 +313,6 @@ static void chain(void)
 	struct io_uring_sqe *sqe;
 	int i;
 
-	start_ring();
 	for (i = 1; i <= 3; i++) {
 		sqe = new_sqe();
 		io_uring_prep_send(sqe, p.fd, &"123"[i - 1], 1, 0);
@@ -344,7 +334,6 @@ static void bad_buffers(void)
 	struct place p = make_state("readable");
 	struct io_uring_sqe *sqe;
 
-	start_ring();
 	sqe = new_sqe();
 	io_uring_prep_recv(sqe, p.fd, (void *)8, 3, 0);
 	rec_submitted("recv", sqe);
@@ -360,7 +349,7 @@ static void bad_buffers(void)
 	rec_recv("left", p.fd, 8);
 }
 
-const struct script uring_scripts[] = {
+static const struct script uring_scripts[] = {
 	{ "send, recv", send_recv },
 	{ "recv waits", recv_waits },
 	{ "recv MSG_WAITALL waits", recv_all_waits },
@@ -380,4 +369,12 @@ const struct script uring_scripts[] = {
 	{ "bad buffers", bad_buffers },
 };
 
-const int nr_uring_scripts = ARRAY_SIZE(uring_scripts);
+void add_uring(void)
+{
+	int i;
+
+	if (!has_uring())
+		return;
+	for (i = 0; i < (int)ARRAY_SIZE(uring_scripts); i++)
+		new_script("io_uring", &uring_scripts[i])->run = run_with_ring;
+}

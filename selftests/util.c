@@ -214,7 +214,7 @@ int ip_versions(void)
 
 const char *ip_name(int ip)
 {
-	static const char * const names[] = { "IPv4", "IPv6", "link-local" };
+	static const char * const names[] = { "IPv4", "IPv6", "link-local", "mapped" };
 
 	return names[ip];
 }
@@ -234,16 +234,23 @@ struct addr make_addr(const char *text, int port)
 	return a;
 }
 
+static struct addr addr_of(const char * const *texts, int ip, int port)
+{
+	struct addr a = make_addr(texts[ip == MAPPED ? IPV4 : ip], port);
+
+	return ip == MAPPED ? mapped(&a) : a;
+}
+
 struct addr server_addr(int ip, int port)
 {
 	read_env();
-	return make_addr(env.server[ip], port);
+	return addr_of(env.server, ip, port);
 }
 
 struct addr client_addr(int ip, int port)
 {
 	read_env();
-	return make_addr(env.client[ip], port);
+	return addr_of(env.client, ip, port);
 }
 
 struct addr target_addr(int ip, int port)

@@ -118,7 +118,8 @@ int hang_seconds(void);		/* a guard for what must happen soon */
 
 /* --- addresses ------------------------------------------------------------ */
 
-enum { IPV4, IPV6, LINK_LOCAL, IP_VERSIONS };
+/* MAPPED: a socket of IPv6 with addresses of IPv4, ::ffff:a.b.c.d */
+enum { IPV4, IPV6, LINK_LOCAL, IP_VERSIONS, MAPPED = IP_VERSIONS };
 
 struct addr {
 	union {
