@@ -70,7 +70,7 @@ int rsock_txwin_grant(struct rsock_txwin *w, const u8 entry[RSOCK_SGE_LEN])
  */
 bool rsock_txwin_has_credit(const struct rsock_txwin *w)
 {
-	return w->seq != w->limit;
+	return (u16)(w->limit - w->seq) > w->spare;
 }
 
 /**

@@ -17,6 +17,7 @@
  * struct rsock_txwin - what the peer allows us to send
  * @seq: messages sent so far, modulo 2^16
  * @limit: @seq may be advanced up to this
+ * @spare: so many messages below it are left to those that take no credit
  * @grants: buffers that the peer granted; [0] is the one being filled
  * @nr_grants: how many of them
  * @next_entry: entry of our table that the peer's next SGL update is written to
@@ -24,6 +25,7 @@
 struct rsock_txwin {
 	u16 seq;
 	u16 limit;
+	u16 spare;
 	struct rsock_sge grants[RSOCK_SGL_ENTRIES];
 	u8 nr_grants;
 	u8 next_entry;

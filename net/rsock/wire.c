@@ -188,7 +188,7 @@ u32 rsock_msg_encode(enum rsock_op op, u32 value)
 /**
  * rsock_msg_decode() - read and check the immediate of a message
  * @imm: the immediate, in host order
- * @byte_len: bytes that were written along with it
+ * @byte_len: bytes that were written along with it, or RSOCK_LEN_UNKNOWN
  * @iomap_slots: size of our own iomap table
  * @msg: filled on success
  *
@@ -202,34 +202,35 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 {
 	u32 value = imm & RSOCK_MSG_VALUE_MAX;
 	u8 op = imm >> RSOCK_MSG_VALUE_BITS;
+	bool known = byte_len != RSOCK_LEN_UNKNOWN;
 	u16 code = (u16)value, slot = 0;
 	bool sge = false;
 
 	switch (op) {
 	case RSOCK_OP_DATA:
-		if (!value || value != byte_len)
+		if (!value || (known && value != byte_len))
 			return RSOCK_FAULT_LENGTH;
 		break;
 	case RSOCK_OP_SGL:
-		if (byte_len && byte_len != RSOCK_SGE_LEN)
+		if (known && byte_len && byte_len != RSOCK_SGE_LEN)
 			return RSOCK_FAULT_LENGTH;
 		sge = byte_len;
 		/* rsockets adds two 16-bit numbers and may carry */
 		value &= 0xffff;
 		break;
 	case RSOCK_OP_NOTE:
-		if (byte_len != RSOCK_NOTE_LEN)
+		if (known && byte_len != RSOCK_NOTE_LEN)
 			return RSOCK_FAULT_LENGTH;
 		break;
 	case RSOCK_OP_IOMAP:
-		if (byte_len != RSOCK_IOMAP_LEN)
+		if (known && byte_len != RSOCK_IOMAP_LEN)
 			return RSOCK_FAULT_LENGTH;
 		if (value >= iomap_slots)
 			return RSOCK_FAULT_IOMAP;
 		slot = (u16)value;
 		break;
 	case RSOCK_OP_CTRL:
-		if (byte_len)
+		if (known && byte_len)
 			return RSOCK_FAULT_LENGTH;
 		if (code != RSOCK_CTRL_REVOKE && code != RSOCK_CTRL_REVOKED)
 			break;
@@ -246,6 +247,21 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 	msg->slot = slot;
 	msg->value = value;
 	return RSOCK_FAULT_NONE;
+}
+
+/**
+ * rsock_msg_order() - a message between host order and that on the wire, either
+ *	way, where it is sent as four bytes
+ * @msg: message
+ * @swap: the peer's byte order is not ours
+ *
+ * rsockets sends it in the order of the sender and reads it in its own, so that
+ * hosts of different order do not understand each other. Here it is as with
+ * table entries: the other host finds its own order.
+ */
+u32 rsock_msg_order(u32 msg, bool swap)
+{
+	return swap ? swab32(msg) : msg;
 }
 
 /**

@@ -23,7 +23,7 @@ enum rsock_fault {
 	RSOCK_FAULT_CONN_VERSION,	/* protocol version is not 1 */
 	RSOCK_FAULT_CONN_SGL,		/* SGL table too small or address overflow */
 	RSOCK_FAULT_CONN_BUF,		/* receive buffer empty or address overflow */
-	RSOCK_FAULT_OPCODE,		/* completion is not a write with immediate */
+	RSOCK_FAULT_OPCODE,		/* completion is not that of a message */
 	RSOCK_FAULT_OP,			/* reserved operation in the immediate */
 	RSOCK_FAULT_LENGTH,		/* immediate and written length disagree */
 	RSOCK_FAULT_OVERRUN,		/* more bytes than were granted */
@@ -98,7 +98,10 @@ int rsock_conn_decode(const u8 *buf, size_t len, struct rsock_conn *conn);
 u8 rsock_scale_encode(u16 value);
 u16 rsock_scale_decode(u8 code);
 
-/* Messages: the 32-bit immediate */
+/*
+ * Messages: the 32-bit immediate of an RDMA write. Where there is none (iWARP),
+ * a SEND of four bytes behind the write.
+ */
 
 enum rsock_op {
 	RSOCK_OP_DATA	= 0,	/* value: bytes just written */
@@ -121,13 +124,18 @@ enum rsock_ctrl {
 
 #define RSOCK_MSG_VALUE_BITS	29
 #define RSOCK_MSG_VALUE_MAX	((1U << RSOCK_MSG_VALUE_BITS) - 1)
+#define RSOCK_MSG_LEN		4	/* bytes of a message that is sent */
+
+/* In place of a length: nobody can tell what was written along with a message */
+#define RSOCK_LEN_UNKNOWN	0xffffffffU
 
 /**
  * struct rsock_msg - a decoded message
  * @op: enum rsock_op
  * @value: its meaning depends on @op; validated against the written length, but
  *	for RSOCK_OP_NOTE not against the number of entries
- * @sge: RSOCK_OP_SGL only: a buffer was written along with the credit
+ * @sge: RSOCK_OP_SGL only: a buffer was written along with the credit, or may
+ *	have been if nobody can tell
  * @slot: of our iomap table, for RSOCK_OP_IOMAP and RSOCK_CTRL_REVOKE; of the
  *	peer's, and not validated, for RSOCK_CTRL_REVOKED; else 0
  */
@@ -141,6 +149,7 @@ struct rsock_msg {
 u32 rsock_msg_encode(enum rsock_op op, u32 value);
 int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 		     struct rsock_msg *msg);
+u32 rsock_msg_order(u32 msg, bool swap);
 
 /* Table entries, in the byte order of the host that owns the table */
 

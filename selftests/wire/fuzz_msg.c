@@ -10,21 +10,24 @@
 
 static int verdict(u32 imm, u32 len, u16 slots)
 {
+	bool unknown = len == 0xffffffff;
 	u32 value = imm % 0x20000000;
 
 	switch (imm / 0x20000000) {
 	case 0:
-		return value && value == len ? 0 : RSOCK_FAULT_LENGTH;
+		return value && (unknown || value == len) ? 0 :
+		       RSOCK_FAULT_LENGTH;
 	case 4:
-		return len == 0 || len == 16 ? 0 : RSOCK_FAULT_LENGTH;
+		return unknown || len == 0 || len == 16 ? 0 :
+		       RSOCK_FAULT_LENGTH;
 	case 5:
-		return len == 16 ? 0 : RSOCK_FAULT_LENGTH;
+		return unknown || len == 16 ? 0 : RSOCK_FAULT_LENGTH;
 	case 6:
-		if (len != 24)
+		if (!unknown && len != 24)
 			return RSOCK_FAULT_LENGTH;
 		return value < slots ? 0 : RSOCK_FAULT_IOMAP;
 	case 7:
-		if (len)
+		if (!unknown && len)
 			return RSOCK_FAULT_LENGTH;
 		return value % 0x10000 == 16 && value / 0x10000 >= slots ?
 		       RSOCK_FAULT_IOMAP : 0;
@@ -47,6 +50,8 @@ static u32 likely_len(u32 imm, u32 len, u8 mode)
 		return RSOCK_IOMAP_LEN;
 	case 5:
 		return imm;
+	case 6:
+		return 0xffffffff;
 	}
 	return len;
 }
@@ -78,7 +83,8 @@ static void check_msg(u32 imm, u32 len, u16 slots)
 		value %= 0x10000;
 	}
 	require_eq(msg.op, op, "op");
-	require_eq(msg.sge, op == 4 && len == 16, "sge");
+	require_eq(msg.sge, op == 4 && (len == 16 || len == 0xffffffff),
+		   "sge");
 	require_eq(msg.slot, slot, "slot");
 	require_eq(msg.value, value, "value");
 	require(op != 6 || slot < slots, "slot within the table");

@@ -65,6 +65,13 @@ START_TEST(msg_encode)
 	expect("encode", vec_check_msg_encode(&f), &f);
 }
 
+START_TEST(spare)
+{
+	struct vec_fail f = {};
+
+	expect("spare", vec_check_spare(&f), &f);
+}
+
 START_TEST(sge)
 {
 	struct vec_fail f = {};
@@ -244,6 +251,7 @@ int main(void)
 	for (i = 0; i < VEC_COUNT(vec_msgs); i++)
 		add(msg, vec_msgs[i].name, i);
 	add(msg_encode, "all", 0);
+	add(spare, "all", 0);
 	for (i = 0; i < VEC_COUNT(vec_sges); i++)
 		add(sge, vec_sges[i].name, i);
 	for (i = 0; i < VEC_COUNT(vec_iomaps); i++)

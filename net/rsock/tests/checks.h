@@ -240,7 +240,11 @@ static inline bool vec_check_msg_encode(struct vec_fail *f)
 						    255 << RSOCK_CTRL_SLOT_SHIFT),
 		      0xe0ff0010) &&
 	       vec_eq(f, "note", rsock_msg_encode(RSOCK_OP_NOTE, 0xe0000002),
-		      0xa0000002);
+		      0xa0000002) &&
+	       vec_eq(f, "order", rsock_msg_order(0xc0000001, false),
+		      0xc0000001) &&
+	       vec_eq(f, "other order", rsock_msg_order(0xc0000001, true),
+		      0x010000c0);
 }
 
 /* Entries, as we or a host of the other byte order has them in memory */
@@ -344,6 +348,29 @@ static inline bool vec_check_note(const struct vec_note *v, struct vec_fail *f)
 }
 
 /* Windows */
+
+/* What is spared is not for data, but limits are told as without */
+static inline bool vec_check_spare(struct vec_fail *f)
+{
+	const struct rsock_conn peer = {
+		.credits = 10,
+		.buf = { 0x1000, 1, 100 },
+	};
+	struct rsock_txwin w;
+
+	f->step = 0;
+	rsock_txwin_init(&w, &peer);
+	w.spare = 8;
+	if (!vec_eq(f, "first", rsock_txwin_counted(&w), true) ||
+	    !vec_eq(f, "second", rsock_txwin_counted(&w), true) ||
+	    !vec_eq(f, "spared", rsock_txwin_counted(&w), false) ||
+	    !vec_eq(f, "no room", rsock_txwin_room(&w), 0) ||
+	    !vec_eq(f, "fault", rsock_txwin_credit(&w, 11), 0))
+		return false;
+	return vec_eq(f, "room", rsock_txwin_room(&w), 100) &&
+	       vec_eq(f, "third", rsock_txwin_counted(&w), true) &&
+	       vec_eq(f, "spared again", rsock_txwin_counted(&w), false);
+}
 
 #define VEC_KEY_FIRST	0x11
 #define VEC_KEY_GRANT	0x22

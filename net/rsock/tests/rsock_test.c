@@ -89,6 +89,13 @@ static void msg_encode_test(struct kunit *test)
 	expect(test, vec_check_msg_encode(&f), &f);
 }
 
+static void spare_test(struct kunit *test)
+{
+	struct vec_fail f = {};
+
+	expect(test, vec_check_spare(&f), &f);
+}
+
 static void sge_desc(const struct vec_sge *v, char *desc)
 {
 	strscpy(desc, v->name, KUNIT_PARAM_DESC_SIZE);
@@ -138,6 +145,7 @@ static struct kunit_case rsock_wire_cases[] = {
 	KUNIT_CASE(scale_values_test),
 	KUNIT_CASE_PARAM(msg_test, msg_gen_params),
 	KUNIT_CASE(msg_encode_test),
+	KUNIT_CASE(spare_test),
 	KUNIT_CASE_PARAM(sge_test, sge_gen_params),
 	KUNIT_CASE_PARAM(iomap_test, iomap_gen_params),
 	KUNIT_CASE_PARAM(note_test, note_gen_params),

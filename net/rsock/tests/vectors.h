@@ -518,6 +518,21 @@ static const struct vec_msg vec_msgs[] = {
 	VEC_SLOT_MSG("revoked slot 8191", 0xffff0011, 0, 2, 7, 8191, 17),
 	VEC_BAD_MSG("revoked, 1 written", 0xe0000011, 1, 2,
 		    RSOCK_FAULT_LENGTH),
+	/* sent as such: nobody knows what was written along with it */
+	VEC_MSG("data, sent", 0x00000064, RSOCK_LEN_UNKNOWN, 0, 0, false, 100),
+	VEC_BAD_MSG("data 0, sent", 0, RSOCK_LEN_UNKNOWN, 2,
+		    RSOCK_FAULT_LENGTH),
+	VEC_MSG("credit, sent", 0x80000180, RSOCK_LEN_UNKNOWN, 0, 4, true,
+		0x180),
+	VEC_MSG("note, sent", 0xa0000007, RSOCK_LEN_UNKNOWN, 0, 5, false, 7),
+	VEC_BAD_MSG("iomap, sent, beyond", 0xc0000002, RSOCK_LEN_UNKNOWN, 2,
+		    RSOCK_FAULT_IOMAP),
+	VEC_MSG("disconnect, sent", 0xe0000000, RSOCK_LEN_UNKNOWN, 0, 7, false,
+		0),
+	VEC_BAD_MSG("revoke, sent, beyond", 0xe0020010, RSOCK_LEN_UNKNOWN, 2,
+		    RSOCK_FAULT_IOMAP),
+	VEC_BAD_MSG("operation 1, sent", 0x20000001, RSOCK_LEN_UNKNOWN, 2,
+		    RSOCK_FAULT_OP),
 };
 
 /* SGL entries, as either kind of host has them in memory */
