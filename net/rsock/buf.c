@@ -253,6 +253,24 @@ void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,
 }
 
 /**
+ * rsock_buf_clear() - make zero what the peer wrote
+ * @buf: mapped buffer
+ * @off: first byte, a multiple of 8
+ * @len: bytes, a multiple of 8
+ */
+void rsock_buf_clear(const struct rsock_buf *buf, size_t off, size_t len)
+{
+	u64 *page;
+	size_t i;
+
+	for (i = 0; i < len; i += sizeof(*page)) {
+		page = page_address(buf->pages[(off + i) >> PAGE_SHIFT]);
+		WRITE_ONCE(page[offset_in_page(off + i) / sizeof(*page)], 0);
+	}
+	rsock_buf_sync(buf, off, len, false);
+}
+
+/**
  * rsock_buf_to_iter() - copy out of a buffer
  * @buf: buffer
  * @off: first byte

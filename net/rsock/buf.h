@@ -44,6 +44,7 @@ void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
 		    bool for_cpu);
 void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,
 			void *copy);
+void rsock_buf_clear(const struct rsock_buf *buf, size_t off, size_t len);
 size_t rsock_buf_to_iter(const struct rsock_buf *buf, size_t off, size_t len,
 			 struct iov_iter *to);
 

@@ -14,6 +14,9 @@
  *   registered
  *   RTU, open		 --->	ESTABLISHED (or the first message): open
  *
+ * With iWARP the active side registers before its REQ, the passive one as above,
+ * and the active one has the REP with ESTABLISHED: see iwarp.h.
+ *
  * The QP is driven by hand, since it has to be in RTS for a while before the
  * peer may know. Handlers run under rdma_cm's handler mutex and may sleep, but
  * all connections of the machine wait for them: they wait for nothing but
@@ -293,9 +296,12 @@ static void rsock_cm_param(struct rsock_ep *ep, struct rdma_conn_param *param,
 	*param = (struct rdma_conn_param){
 		.private_data = data,
 		.private_data_len = rsock_conn_encode(&own, data),
-		/* No RDMA reads, in either direction */
-		.responder_resources = 0,
-		.initiator_depth = 0,
+		/*
+		 * No RDMA reads, in either direction. But some iWARP devices
+		 * send an empty one to have the other side begin.
+		 */
+		.responder_resources = ep->iwarp && ep->passive,
+		.initiator_depth = ep->iwarp && !ep->passive,
 		.flow_control = 1,
 		.retry_count = 7,
 		.rnr_retry_count = 7,	/* for ever: credits make it rare */
@@ -308,11 +314,7 @@ static int rsock_cm_send_req(struct rsock_ep *ep)
 	struct rdma_conn_param param;
 	u8 data[RSOCK_CONN_EXT_LEN];
 	bool ok;
-	int err;
 
-	err = rsock_ep_open(ep);
-	if (err)
-		return err;
 	rsock_cm_param(ep, &param, data);
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_CONNECT);
@@ -320,41 +322,113 @@ static int rsock_cm_send_req(struct rsock_ep *ep)
 	return ok ? rdma_connect_locked(ep->id, &param) : 0;
 }
 
-/* Take what the peer said, and get ready to hear from it */
+/* Have our memory registered by rsock_cm_register(), since that takes long */
+static int rsock_cm_queue_register(struct rsock_ep *ep)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_REGISTER);
+	spin_unlock_bh(&ep->lock);
+	if (ok)
+		rsock_ep_queue_work(ep);
+	return 0;
+}
+
+static int rsock_cm_route_resolved(struct rsock_ep *ep)
+{
+	int err = rsock_ep_open(ep);
+
+	if (err)
+		return err;
+	return ep->iwarp ? rsock_cm_queue_register(ep) : rsock_cm_send_req(ep);
+}
+
+/* Take what the peer said. ep->lock held */
+static void rsock_cm_take_peer(struct rsock_ep *ep,
+			       const struct rsock_conn *peer)
+{
+	ep->peer = *peer;
+	ep->peer_ext = peer->has_ext;
+	ep->features = peer->ext_features & RSOCK_FEATURES;
+	ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
+		   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
+	rsock_txwin_init(&ep->tx.win, peer);
+	if (ep->iwarp)
+		ep->tx.win.spare = rsock_iw_spare(peer);
+	rsock_rxwin_peer(&ep->rx.win, peer);
+}
+
+/* Get ready to hear from the peer */
 static int rsock_cm_got_peer(struct rsock_ep *ep, const struct rsock_conn *peer)
 {
 	bool ok;
 
 	spin_lock_bh(&ep->lock);
 	ok = rsock_ep_set_state(ep, RSOCK_EP_REGISTER);
-	if (ok) {
-		ep->peer = *peer;
-		ep->peer_ext = peer->has_ext;
-		ep->features = peer->ext_features & RSOCK_FEATURES;
-		ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
-			   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
-		rsock_txwin_init(&ep->tx.win, peer);
-		rsock_rxwin_peer(&ep->rx.win, peer);
-	}
+	if (ok)
+		rsock_cm_take_peer(ep, peer);
 	spin_unlock_bh(&ep->lock);
-	return ok ? rsock_ep_rts(ep) : 0;
+	if (!ok || !ep->iwarp)
+		return ok ? rsock_ep_rts(ep) : 0;
+	rsock_ep_queue_work(ep);
+	return 0;
+}
+
+static int rsock_cm_decode_rep(struct rsock_ep *ep,
+			       const struct rdma_cm_event *event,
+			       struct rsock_conn *peer)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+	int fault;
+
+	fault = rsock_conn_decode(param->private_data, param->private_data_len,
+				  peer);
+	if (!fault)
+		return 0;
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_FAULTS + fault);
+	return fault == RSOCK_FAULT_CONN_VERSION ? -EPROTONOSUPPORT : -EPROTO;
 }
 
 static int rsock_cm_got_rep(struct rsock_ep *ep, struct rdma_cm_event *event)
 {
-	const struct rdma_conn_param *param = &event->param.conn;
 	struct rsock_conn peer;
-	int fault;
+	int err;
 
-	fault = rsock_conn_decode(param->private_data, param->private_data_len,
-				  &peer);
-	if (fault) {
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_FAULTS + fault);
+	err = rsock_cm_decode_rep(ep, event, &peer);
+	if (err) {
 		rdma_reject(ep->id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
-		return fault == RSOCK_FAULT_CONN_VERSION ? -EPROTONOSUPPORT :
-							   -EPROTO;
+		return err;
 	}
 	return rsock_cm_got_peer(ep, &peer);
+}
+
+/*
+ * To the active side iWARP tells of the REP when the connection is there, and
+ * what the peer sent behind it may have come before.
+ */
+static int rsock_cm_established(struct rsock_ep *ep,
+				struct rdma_cm_event *event)
+{
+	bool rep = ep->iwarp && !ep->passive;
+	struct rsock_conn peer;
+	int err = 0;
+
+	if (rep)
+		err = rsock_cm_decode_rep(ep, event, &peer);
+	if (err)
+		return err;
+	spin_lock_bh(&ep->lock);
+	if (!rep) {
+		rsock_ep_opened(ep);
+	} else if (ep->state == RSOCK_EP_CONNECT) {
+		rsock_cm_take_peer(ep, &peer);
+		ep->sq.usable = ep->sq.depth;
+		rsock_ep_opened(ep);
+		rsock_rx_held(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+	return 0;
 }
 
 /**
@@ -375,6 +449,14 @@ void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer)
 		err = rsock_cm_got_peer(ep, peer);
 	if (err)
 		rsock_ep_kill(ep, -err);
+}
+
+static void rsock_cm_failed(struct rsock_ep *ep, int err)
+{
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
+	if (err == -ENODEV)
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
+	rsock_ep_kill(ep, -rsock_cm_errno(err));
 }
 
 /* Send the REP, or for an active endpoint the RTU */
@@ -405,19 +487,35 @@ static int rsock_cm_accept(struct rsock_ep *ep)
 }
 
 /**
+ * rsock_cm_register() - register our memory, and let the peer know us
+ * @ep: iWARP endpoint, in state REGISTER when this was asked for. Context: work
+ */
+void rsock_cm_register(struct rsock_ep *ep)
+{
+	int err = rsock_iw_register(ep);
+
+	if (err)
+		rsock_cm_failed(ep, err);
+	else
+		rsock_cm_registered(ep);
+}
+
+/**
  * rsock_cm_registered() - our memory is registered: let the peer know us
  * @ep: endpoint, in state REGISTER when this was asked for. Context: work
  */
 void rsock_cm_registered(struct rsock_ep *ep)
 {
+	bool req = ep->iwarp && !ep->passive;
 	int err = 0;
 
 	rdma_lock_handler(ep->id);
 	if (READ_ONCE(ep->state) == RSOCK_EP_REGISTER)
-		err = rsock_cm_accept(ep);
+		err = req ? rsock_cm_send_req(ep) : rsock_cm_accept(ep);
 	rdma_unlock_handler(ep->id);
-	/* The peer gave up meanwhile */
-	if (err)
+	if (err && req)
+		rsock_cm_failed(ep, err);
+	else if (err)	/* the peer gave up meanwhile */
 		rsock_ep_kill(ep, ECONNRESET);
 }
 
@@ -438,14 +536,6 @@ void rsock_ep_opened(struct rsock_ep *ep)
 	rsock_tx_push(ep);
 }
 
-static void rsock_cm_failed(struct rsock_ep *ep, int err)
-{
-	RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
-	if (err == -ENODEV)
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
-	rsock_ep_kill(ep, -rsock_cm_errno(err));
-}
-
 /* Steps towards a connection. Returns 0 or why it failed. */
 static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 {
@@ -454,14 +544,11 @@ static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 		ep->ops->resolved(ep);
 		return rdma_resolve_route(ep->id, RSOCK_ROUTE_TIMEOUT);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return rsock_cm_send_req(ep);
+		return rsock_cm_route_resolved(ep);
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 		return rsock_cm_got_rep(ep, event);
 	case RDMA_CM_EVENT_ESTABLISHED:
-		spin_lock_bh(&ep->lock);
-		rsock_ep_opened(ep);
-		spin_unlock_bh(&ep->lock);
-		return 0;
+		return rsock_cm_established(ep, event);
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		return rsock_cm_addr_error(ep, event->status);
 	case RDMA_CM_EVENT_ROUTE_ERROR:

@@ -35,7 +35,10 @@ struct rsock_dev {
 
 static struct ib_client rsock_ib_client;
 
-/* RDMA writes with immediate, which iWARP has not, carry the stream. */
+/*
+ * With InfiniBand and RoCE, RDMA writes with immediate carry the stream; iWARP
+ * lacks them, see iwarp.c. A device whose ports differ is left alone.
+ */
 static bool rsock_dev_usable(struct ib_device *ibdev)
 {
 	const struct ib_device_attr *attr = &ibdev->attrs;
@@ -46,7 +49,8 @@ static bool rsock_dev_usable(struct ib_device *ibdev)
 	    attr->max_qp_wr < RSOCK_MIN_WR || attr->max_cqe < 2 * RSOCK_MIN_WR)
 		return false;
 	rdma_for_each_port(ibdev, port)
-		if (!rdma_cap_ib_cm(ibdev, port))
+		if (!rdma_cap_ib_cm(ibdev, port) &&
+		    !rdma_cap_iw_cm(ibdev, port))
 			return false;
 	return true;
 }

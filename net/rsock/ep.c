@@ -59,9 +59,12 @@ static const u16 ep_next[] = {
 	[RSOCK_EP_IDLE]		= BIT(RSOCK_EP_LISTEN) | BIT(RSOCK_EP_RESOLVE) |
 				  BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_LISTEN]	= BIT(RSOCK_EP_IDLE) | BIT(RSOCK_EP_DYING),
-	[RSOCK_EP_RESOLVE]	= BIT(RSOCK_EP_CONNECT) | BIT(RSOCK_EP_DYING),
-	[RSOCK_EP_CONNECT]	= BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
-	[RSOCK_EP_REGISTER]	= BIT(RSOCK_EP_ACCEPT) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_RESOLVE]	= BIT(RSOCK_EP_CONNECT) |
+				  BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_CONNECT]	= BIT(RSOCK_EP_REGISTER) |
+				  BIT(RSOCK_EP_OPEN) | BIT(RSOCK_EP_DYING),
+	[RSOCK_EP_REGISTER]	= BIT(RSOCK_EP_ACCEPT) |
+				  BIT(RSOCK_EP_CONNECT) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_ACCEPT]	= BIT(RSOCK_EP_OPEN) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_OPEN]		= BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_DYING]	= BIT(RSOCK_EP_DEAD),
@@ -203,11 +206,32 @@ void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds)
 	rsock_ep_delay(ep, &ep->linger_work, (unsigned long)seconds * HZ);
 }
 
+/**
+ * rsock_ep_leave() - end a connection that is of no more use to either side
+ * @ep: endpoint in state OPEN that has received all, ep->lock held
+ *
+ * To iWARP a work request is complete when TCP has it, and to close that while
+ * the peer still grants and confirms would reset it, and lose what is on its
+ * way. So the peer is told, and leaves first.
+ */
+void rsock_ep_leave(struct rsock_ep *ep)
+{
+	if (!ep->iwarp) {
+		rsock_ep_kill_locked(ep, 0);
+		return;
+	}
+	rsock_tx_fin(ep, RSOCK_FIN_DISCONNECT);
+	rsock_ep_start_linger(ep, rsock_net(ep->net)->fin_timeout);
+}
+
+/* iWARP takes no receive for a write that is stopped: all that is seen is this */
 static void rsock_qp_event(struct ib_event *event, void *context)
 {
 	struct rsock_ep *ep = context;
 
 	trace_rsock_qp_event(ep, event->event);
+	if (ep->iwarp && event->event == IB_EVENT_QP_ACCESS_ERR)
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ACCESSERRORS);
 }
 
 static void rsock_reg_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -236,9 +260,11 @@ static void rsock_ep_clamp(struct rsock_ep *ep)
 
 	ep->cfg.ring = rounddown_pow_of_two(ring);
 	ep->ring_off = PAGE_ALIGN(tables);
-	ep->cfg.sq = min_t(u32, ep->cfg.sq + RSOCK_SQ_CTRL,
+	ep->cfg.sq = min_t(u32, (ep->cfg.sq + RSOCK_SQ_CTRL) *
+			   rsock_wr_per_msg(ep->iwarp),
 			   max_wr - RSOCK_SQ_EXTRA);
-	ep->cfg.rq = min_t(u32, ep->cfg.rq, max_wr - RSOCK_RQ_SLACK - 1);
+	ep->cfg.rq = min_t(u32, ep->cfg.rq,
+			   max_wr - rsock_rq_slack(ep->iwarp) - 1);
 	ep->max_sge = min_t(u32, attr->max_send_sge, RSOCK_TX_FRAGS);
 	ep->mr_pages = attr->max_fast_reg_page_list_len;
 }
@@ -258,6 +284,7 @@ static int rsock_ep_create_qp(struct rsock_ep *ep)
 			.max_recv_wr	= ep->rx.depth + 1,
 			.max_send_sge	= ep->max_sge,
 			.max_recv_sge	= 1,
+			.max_inline_data = ep->iwarp ? RSOCK_MSG_LEN : 0,
 		},
 	};
 
@@ -312,6 +339,12 @@ static int rsock_ep_modify(struct rsock_ep *ep, enum ib_qp_state state)
 	struct ib_qp_attr attr = { .qp_state = state };
 	int mask, err;
 
+	/* What rdma_cm says for iWARP lets the peer read, which it need not */
+	if (ep->iwarp) {
+		attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE;
+		return ib_modify_qp(ep->qp, &attr,
+				    IB_QP_STATE | IB_QP_ACCESS_FLAGS);
+	}
 	err = rdma_init_qp_attr(ep->id, &attr, &mask);
 	if (err)
 		return err;
@@ -337,11 +370,12 @@ int rsock_ep_open(struct rsock_ep *ep)
 	err = rsock_dev_attach(ep, dev);
 	if (err)
 		return err;
+	ep->iwarp = rdma_protocol_iwarp(dev, ep->id->port_num);
 	rsock_ep_clamp(ep);
-	err = rsock_sq_init(&ep->sq, ep->cfg.sq);
+	err = rsock_sq_init(ep);
 	if (err)
 		return err;
-	ep->rx.depth = ep->cfg.rq + RSOCK_RQ_SLACK;
+	ep->rx.depth = ep->cfg.rq + rsock_rq_slack(ep->iwarp);
 	rsock_rxwin_init(&ep->rx.win, ep->cfg.ring, ep->cfg.ring / 2,
 			 ep->cfg.rq);
 
@@ -357,10 +391,34 @@ int rsock_ep_open(struct rsock_ep *ep)
 	err = rsock_ep_create_qp(ep);
 	if (err)
 		return err;
+	if (ep->iwarp) {
+		err = rsock_iw_open(ep);
+		if (err)
+			return err;
+	}
 	err = rsock_ep_modify(ep, IB_QPS_INIT);
 	if (err)
 		return err;
 	return rsock_rx_post(ep, ep->rx.depth);
+}
+
+/**
+ * rsock_ep_reg_wr() - what registers our memory
+ * @ep: endpoint with verbs resources
+ * @reg: filled
+ * @cqe: its completion
+ */
+void rsock_ep_reg_wr(struct rsock_ep *ep, struct ib_reg_wr *reg,
+		     struct ib_cqe *cqe)
+{
+	*reg = (struct ib_reg_wr){
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.wr_cqe	= cqe,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.mr		= ep->mr,
+		.key		= ep->mr->rkey,
+		.access		= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
 }
 
 /**
@@ -375,14 +433,7 @@ int rsock_ep_open(struct rsock_ep *ep)
  */
 int rsock_ep_rts(struct rsock_ep *ep)
 {
-	struct ib_reg_wr reg = {
-		.wr.opcode	= IB_WR_REG_MR,
-		.wr.wr_cqe	= &ep->reg_cqe,
-		.wr.send_flags	= IB_SEND_SIGNALED,
-		.mr		= ep->mr,
-		.key		= ep->mr->rkey,
-		.access		= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
-	};
+	struct ib_reg_wr reg;
 	int err;
 
 	/* INIT once more: access flags are known only now */
@@ -395,6 +446,7 @@ int rsock_ep_rts(struct rsock_ep *ep)
 	err = rsock_ep_modify(ep, IB_QPS_RTS);
 	if (err)
 		return err;
+	rsock_ep_reg_wr(ep, &reg, &ep->reg_cqe);
 	return ib_post_send(ep->qp, &reg.wr, NULL);
 }
 
@@ -438,6 +490,7 @@ static void rsock_ep_release(struct rsock_ep *ep)
 	if (!IS_ERR_OR_NULL(ep->mr))
 		ib_dereg_mr(ep->mr);
 	rsock_buf_unmap(&ep->buf);
+	rsock_iw_release(ep);
 	if (ep->ctrl) {
 		ib_dma_unmap_single(ep->pd->device, ep->ctrl_dma,
 				    RSOCK_SQ_CTRL * RSOCK_CTRL_BUF,
@@ -466,13 +519,16 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 /*
  * Did the stream end in good order, whatever became of the QP since? A peer
  * that has our FIN and sent its own may leave at once, before our device heard
- * that the FIN arrived.
+ * that the FIN arrived. With iWARP, it is how it acknowledges our DISCONNECT.
  */
 static bool rsock_ep_was_closed(const struct rsock_ep *ep)
 {
-	return ep->rx.disconnected ||
-	       (ep->err == ECONNRESET && ep->rx.eof && !ep->rx.faulty &&
-		ep->tx.fin_posted);
+	if (ep->rx.disconnected)
+		return true;
+	if (ep->err != ECONNRESET || ep->rx.faulty)
+		return false;
+	return (ep->rx.eof && ep->tx.fin_posted) ||
+	       (ep->iwarp && ep->tx.fin_posted == RSOCK_FIN_DISCONNECT);
 }
 
 /* The second part of the end: nobody works on its regions any more */
@@ -529,8 +585,10 @@ static void rsock_ep_work(struct work_struct *work)
 	rsock_tx_reap(ep);
 	if (state == RSOCK_EP_RESOLVE)
 		rsock_cm_retry(ep);
-	else if (state == RSOCK_EP_REGISTER)
+	else if (state == RSOCK_EP_REGISTER && !ep->iwarp)
 		rsock_cm_registered(ep);
+	else if (state == RSOCK_EP_REGISTER)
+		rsock_cm_register(ep);
 	else if (state == RSOCK_EP_DYING)
 		rsock_ep_teardown(ep);
 	if (rsock_iomap_unpark(ep))

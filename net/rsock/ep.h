@@ -39,6 +39,7 @@
 
 #include "buf.h"
 #include "iomap.h"
+#include "iwarp.h"
 #include "target.h"
 #include "win.h"
 
@@ -60,6 +61,7 @@ struct sock;
  * States. Which may follow which is ep_next[] in ep.c.
  *
  * active:  IDLE -> RESOLVE -> CONNECT -> REGISTER -> ACCEPT -> OPEN
+ * active, iWARP: IDLE -> RESOLVE -> REGISTER -> CONNECT -> OPEN
  * passive: IDLE -> REGISTER -> ACCEPT -> OPEN
  * listener: IDLE -> LISTEN, and back if rdma_cm refuses
  * all end: any -> DYING -> DEAD
@@ -69,7 +71,7 @@ enum rsock_ep_state {
 	RSOCK_EP_LISTEN,
 	RSOCK_EP_RESOLVE,	/* address, then route */
 	RSOCK_EP_CONNECT,	/* REQ sent */
-	RSOCK_EP_REGISTER,	/* QP in RTS, memory being registered */
+	RSOCK_EP_REGISTER,	/* memory being registered; QP in RTS, if IB */
 	RSOCK_EP_ACCEPT,	/* REP sent, waiting for RTU; or sending RTU */
 	RSOCK_EP_OPEN,
 	RSOCK_EP_DYING,		/* rsock_ep_kill() was called */
@@ -103,7 +105,8 @@ struct rsock_ep_ops {
  * Send queue. Slots are counted, not managed: posted - done of them are in
  * use. Only some work requests are signalled; completions of an RC queue come
  * in order, so that a completion stands for all posted before it. marks[] is a
- * FIFO of the signalled ones.
+ * FIFO of the signalled ones. A message takes per_msg slots at most, and usable
+ * is depth, or 0 as long as nothing may be sent.
  */
 #define RSOCK_SQ_CTRL		8	/* slots (and bounce buffers) for control */
 #define RSOCK_SQ_EXTRA		2	/* REG_MR, and one for ib_drain_qp() */
@@ -117,6 +120,8 @@ struct rsock_sq {
 	u32 unsig_bytes;
 	u16 unsig;
 	u16 depth;
+	u16 usable;
+	u8 per_msg;
 	struct rsock_sq_mark {
 		u32 seq;
 		u32 ctrl;
@@ -167,6 +172,11 @@ struct rsock_tx {
 #define RSOCK_RQ_SLACK		16
 /* Receives are reposted so many at a time */
 #define RSOCK_RQ_BATCH		16
+
+static inline unsigned int rsock_rq_slack(bool iwarp)
+{
+	return RSOCK_RQ_SLACK + (iwarp ? RSOCK_IW_SLACK : 0);
+}
 
 struct rsock_rx {
 	struct rsock_rxwin win;
@@ -232,6 +242,9 @@ struct rsock_ep {
 	bool passive;			/* constant */
 	u8 resolve_tries;		/* CM handler, then work */
 	bool swap;			/* peer has the other byte order */
+	bool iwarp;			/* messages are sent: constant once
+					 * there is a QP
+					 */
 	bool peer_ext;			/* peer is an AF_RSOCK socket */
 	u32 features;			/* RSOCK_FEAT_* that both sides have */
 
@@ -267,6 +280,7 @@ struct rsock_ep {
 	struct ib_cqe send_cqe;
 	struct ib_cqe recv_cqe;
 	struct ib_cqe reg_cqe;
+	struct rsock_iw iw;		/* unused unless iwarp */
 	struct rsock_ep_cfg cfg;	/* clamped by rsock_ep_open() */
 
 	struct work_struct work;	/* holds a reference while queued */
@@ -310,6 +324,9 @@ const char *rsock_ep_state_name(enum rsock_ep_state state);
 
 int rsock_ep_open(struct rsock_ep *ep);
 int rsock_ep_rts(struct rsock_ep *ep);
+void rsock_ep_reg_wr(struct rsock_ep *ep, struct ib_reg_wr *reg,
+		     struct ib_cqe *cqe);
+void rsock_ep_leave(struct rsock_ep *ep);
 void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn);
 void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault);
 void rsock_ep_kill(struct rsock_ep *ep, int err);
@@ -325,7 +342,7 @@ static inline bool rsock_ep_is_open(const struct rsock_ep *ep)
 }
 
 /* sq.c */
-int rsock_sq_init(struct rsock_sq *sq, u16 depth);
+int rsock_sq_init(struct rsock_ep *ep);
 void rsock_sq_free(struct rsock_sq *sq);
 bool rsock_sq_has_room(const struct rsock_sq *sq);
 bool rsock_sq_has_ctrl(const struct rsock_sq *sq);
@@ -344,10 +361,12 @@ void rsock_tx_purge(struct rsock_ep *ep);
 /* rx.c */
 int rsock_rx_post(struct rsock_ep *ep, unsigned int n);
 void rsock_rx_update(struct rsock_ep *ep);
+void rsock_rx_held(struct rsock_ep *ep);
 void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* cm.c */
 void rsock_cm_retry(struct rsock_ep *ep);
+void rsock_cm_register(struct rsock_ep *ep);
 void rsock_cm_registered(struct rsock_ep *ep);
 void rsock_ep_opened(struct rsock_ep *ep);
 

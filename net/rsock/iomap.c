@@ -157,8 +157,11 @@ static bool rsock_chunk_tell(struct rsock_ep *ep, struct rsock_chunk *c)
 	    RSOCK_SQ_CTRL - RSOCK_CTRL_SPARE)
 		return false;
 	if (c->told) {
+		if (ep->iwarp && ep->io.nr_revoking >= RSOCK_IW_REVOKES)
+			return false;
 		rsock_chunk_post_revoke(ep, c);
 		list_move_tail(&c->node, &ep->io.revoking);
+		ep->io.nr_revoking++;
 	} else {
 		if (ep->peer_ext && !rsock_txwin_counted(&ep->tx.win))
 			return false;
@@ -189,6 +192,7 @@ bool rsock_iomap_push(struct rsock_ep *ep)
 static void rsock_chunk_gone(struct rsock_ep *ep, struct rsock_chunk *c)
 {
 	list_del_init(&c->node);
+	ep->io.nr_revoking--;
 	c->gone = true;
 	wake_up_all(&ep->io.wait);
 }

@@ -41,6 +41,7 @@ struct rsock_region;
  * @pending: chunks that the peer is to be told of, or that they are gone, in
  *	this order
  * @revoking: chunks that it was told are gone, but that are not yet
+ * @nr_revoking: how many
  * @users: tasks that work on a region
  * @closed: the socket parted with the endpoint: nothing more is mapped
  * @parked: the teardown waits for @users to become 0
@@ -54,6 +55,7 @@ struct rsock_io {
 	DECLARE_BITMAP(slots, RSOCK_IOMAP_MAX);
 	struct list_head pending;
 	struct list_head revoking;
+	unsigned int nr_revoking;
 	unsigned int users;
 	bool closed;
 	bool parked;

@@ -101,11 +101,14 @@ static bool rsock_can_reg_user(const struct ib_device *dev)
 		return false;
 	switch (dev->ops.driver_id) {
 	case RDMA_DRIVER_RXE:
-	case RDMA_DRIVER_SIW:
 	case RDMA_DRIVER_MLX5:
 		return true;
 	default:
-		return false;	/* some expect what only user space passes */
+		/*
+		 * Some expect what only user space passes; siw takes no
+		 * address for it but the user's own
+		 */
+		return false;
 	}
 }
 

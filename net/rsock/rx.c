@@ -25,7 +25,7 @@
 #define RSOCK_RX_UNITS		4
 
 /**
- * rsock_rx_post() - post empty receives
+ * rsock_rx_post() - post receives, empty ones unless messages are sent
  * @ep: endpoint with a QP; ep->lock held, or nobody else knows the QP yet
  * @n: how many
  *
@@ -34,6 +34,7 @@
 int rsock_rx_post(struct rsock_ep *ep, unsigned int n)
 {
 	struct ib_recv_wr wr[RSOCK_RQ_BATCH] = {};
+	struct ib_sge sge[RSOCK_RQ_BATCH];
 	unsigned int i, chunk;
 	int err;
 
@@ -42,6 +43,8 @@ int rsock_rx_post(struct rsock_ep *ep, unsigned int n)
 		for (i = 0; i < chunk; i++) {
 			wr[i].wr_cqe = &ep->recv_cqe;
 			wr[i].next = i + 1 < chunk ? &wr[i + 1] : NULL;
+			if (ep->iwarp)
+				rsock_iw_recv(ep, &wr[i], &sge[i]);
 		}
 		err = ib_post_recv(ep->qp, wr, NULL);
 		if (err)
@@ -137,16 +140,19 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len)
 static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
 {
 	u8 entry[RSOCK_SGE_LEN];
+	size_t at;
 	int fault;
 
 	fault = rsock_txwin_credit(&ep->tx.win, msg->value);
-	if (!fault && msg->sge) {
-		rsock_buf_snapshot(&ep->buf,
-				   ep->tx.win.next_entry * RSOCK_SGE_LEN,
-				   sizeof(entry), entry);
-		fault = rsock_txwin_grant(&ep->tx.win, entry);
-	}
-	return fault;
+	if (fault || !msg->sge)
+		return fault;
+	at = ep->tx.win.next_entry * RSOCK_SGE_LEN;
+	if (ep->iwarp && !rsock_iw_granted(ep, at))
+		return RSOCK_FAULT_NONE;
+	rsock_buf_snapshot(&ep->buf, at, sizeof(entry), entry);
+	if (ep->iwarp)
+		rsock_buf_clear(&ep->buf, at, sizeof(entry));
+	return rsock_txwin_grant(&ep->tx.win, entry);
 }
 
 /* The peer mapped memory, or in place of what it had mapped nothing */
@@ -209,16 +215,23 @@ static int rsock_rx_ctrl(struct rsock_ep *ep, const struct rsock_msg *msg)
 	return RSOCK_FAULT_NONE;
 }
 
-static int rsock_rx_message(struct rsock_ep *ep, struct ib_wc *wc)
+/* Is it what a message arrives as? */
+static bool rsock_rx_is_message(const struct rsock_ep *ep,
+				const struct ib_wc *wc)
+{
+	if (ep->iwarp)
+		return wc->opcode == IB_WC_RECV &&
+		       wc->byte_len == RSOCK_MSG_LEN;
+	return wc->opcode == IB_WC_RECV_RDMA_WITH_IMM &&
+	       (wc->wc_flags & IB_WC_WITH_IMM);
+}
+
+static int rsock_rx_message(struct rsock_ep *ep, u32 imm, u32 byte_len)
 {
 	struct rsock_msg msg;
 	int fault;
 
-	if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM ||
-	    !(wc->wc_flags & IB_WC_WITH_IMM))
-		return RSOCK_FAULT_OPCODE;
-	fault = rsock_msg_decode(be32_to_cpu(wc->ex.imm_data), wc->byte_len,
-				 ep->cfg.iomap, &msg);
+	fault = rsock_msg_decode(imm, byte_len, ep->cfg.iomap, &msg);
 	if (fault)
 		return fault;
 	switch (msg.op) {
@@ -233,6 +246,12 @@ static int rsock_rx_message(struct rsock_ep *ep, struct ib_wc *wc)
 	default:
 		return rsock_rx_ctrl(ep, &msg);
 	}
+}
+
+static void rsock_rx_fault(struct rsock_ep *ep, int fault)
+{
+	ep->rx.faulty = true;
+	rsock_ep_fault(ep, fault);
 }
 
 /* After a message: receives first, since credit promises them */
@@ -257,10 +276,49 @@ static void rsock_rx_respond(struct rsock_ep *ep)
  */
 static void rsock_rx_failed(struct rsock_ep *ep, enum ib_wc_status status)
 {
-	if (ep->state == RSOCK_EP_OPEN && (status == IB_WC_REM_ACCESS_ERR ||
-					   status == IB_WC_WR_FLUSH_ERR))
+	/* iWARP flushes them when the peer refuses: rdma_cm tells why */
+	if (ep->state == RSOCK_EP_CONNECT)
+		return;
+	if (ep->state == RSOCK_EP_OPEN && !ep->iwarp &&
+	    (status == IB_WC_REM_ACCESS_ERR || status == IB_WC_WR_FLUSH_ERR))
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ACCESSERRORS);
 	rsock_ep_kill_locked(ep, ECONNRESET);
+}
+
+/* A message arrived: what it is, and what follows from it */
+static void rsock_rx_take(struct rsock_ep *ep, u32 imm, u32 byte_len)
+{
+	int fault;
+
+	/* The peer has our REP or RTU, even if we do not know yet */
+	if (ep->state == RSOCK_EP_ACCEPT)
+		rsock_ep_opened(ep);
+	ep->rx.msgs++;
+	fault = rsock_rx_message(ep, imm, byte_len);
+	if (fault)
+		rsock_rx_fault(ep, fault);
+	rsock_rx_respond(ep);
+}
+
+static void rsock_rx_arrived(struct rsock_ep *ep, const struct ib_wc *wc)
+{
+	if (!rsock_rx_is_message(ep, wc))
+		rsock_rx_fault(ep, RSOCK_FAULT_OPCODE);
+	else if (!ep->iwarp)
+		rsock_rx_take(ep, be32_to_cpu(wc->ex.imm_data), wc->byte_len);
+	else if (rsock_iw_heard(ep))
+		rsock_rx_take(ep, rsock_iw_msg(ep), RSOCK_LEN_UNKNOWN);
+}
+
+/**
+ * rsock_rx_held() - take what arrived before we knew the peer
+ * @ep: endpoint, ep->lock held
+ */
+void rsock_rx_held(struct rsock_ep *ep)
+{
+	for (; ep->iw.held && !ep->rx.disconnected && !ep->rx.faulty;
+	     ep->iw.held--)
+		rsock_rx_take(ep, rsock_iw_msg(ep), RSOCK_LEN_UNKNOWN);
 }
 
 /**
@@ -275,25 +333,14 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rsock_ep *ep = container_of(wc->wr_cqe, struct rsock_ep,
 					   recv_cqe);
-	int fault;
 
 	spin_lock_bh(&ep->lock);
 	trace_rsock_recv_done(ep, wc);
 	ep->rx.posted--;
-	if (wc->status != IB_WC_SUCCESS) {
+	if (wc->status != IB_WC_SUCCESS)
 		rsock_rx_failed(ep, wc->status);
-	} else if (!ep->rx.disconnected && !ep->rx.faulty) {
-		/* The peer has our REP or RTU, even if we do not know yet */
-		if (ep->state == RSOCK_EP_ACCEPT)
-			rsock_ep_opened(ep);
-		ep->rx.msgs++;
-		fault = rsock_rx_message(ep, wc);
-		if (fault) {
-			ep->rx.faulty = true;
-			rsock_ep_fault(ep, fault);
-		}
-		rsock_rx_respond(ep);
-	}
+	else if (!ep->rx.disconnected && !ep->rx.faulty)
+		rsock_rx_arrived(ep, wc);
 	spin_unlock_bh(&ep->lock);
 }
 

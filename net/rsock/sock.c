@@ -128,7 +128,7 @@ static void rsock_got_eof(struct rsock_ep *ep)
 		break;
 	case TCP_FIN_WAIT2:
 		rsock_set_state(sk, TCP_CLOSE);
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_leave(ep);
 		break;
 	}
 	rsock_state_change(sk);
@@ -203,7 +203,7 @@ static void rsock_tx_done(struct rsock_ep *ep)
 	if (ep->tx.fin == RSOCK_FIN_DISCONNECT)
 		rsock_set_state(sk, TCP_CLOSE);
 	if (sk->sk_state == TCP_CLOSE)
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_leave(ep);
 	rsock_state_change(sk);
 }
 

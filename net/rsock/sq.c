@@ -14,10 +14,18 @@
 
 #include "trace.h"
 
-int rsock_sq_init(struct rsock_sq *sq, u16 depth)
+/**
+ * rsock_sq_init() - make the send queue
+ * @ep: endpoint whose cfg is clamped
+ */
+int rsock_sq_init(struct rsock_ep *ep)
 {
-	sq->depth = depth;
-	sq->marks = kcalloc(depth, sizeof(*sq->marks), GFP_KERNEL_ACCOUNT);
+	struct rsock_sq *sq = &ep->sq;
+
+	sq->depth = ep->cfg.sq;
+	sq->usable = ep->iwarp ? 0 : sq->depth;
+	sq->per_msg = rsock_wr_per_msg(ep->iwarp);
+	sq->marks = kcalloc(sq->depth, sizeof(*sq->marks), GFP_KERNEL_ACCOUNT);
 	return sq->marks ? 0 : -ENOMEM;
 }
 
@@ -30,14 +38,15 @@ void rsock_sq_free(struct rsock_sq *sq)
 /* May a data message be posted? */
 bool rsock_sq_has_room(const struct rsock_sq *sq)
 {
-	return sq->posted - sq->done < sq->depth - RSOCK_SQ_CTRL;
+	return sq->posted - sq->done + (RSOCK_SQ_CTRL + 1) * sq->per_msg <=
+	       sq->usable;
 }
 
 /* May a control message be posted? */
 bool rsock_sq_has_ctrl(const struct rsock_sq *sq)
 {
 	return sq->ctrl_posted - sq->ctrl_done < RSOCK_SQ_CTRL &&
-	       sq->posted - sq->done < sq->depth;
+	       sq->posted - sq->done + sq->per_msg <= sq->usable;
 }
 
 static bool rsock_sq_signal(const struct rsock_sq *sq)
@@ -64,10 +73,27 @@ static void rsock_sq_mark(struct rsock_sq *sq)
 	sq->unsig_bytes = 0;
 }
 
+/* A work request takes its slot. Is a completion of it @wanted, or due? */
+static void rsock_sq_count(struct rsock_ep *ep, struct ib_send_wr *wr,
+			   bool wanted)
+{
+	struct rsock_sq *sq = &ep->sq;
+
+	sq->posted++;
+	sq->unsig++;
+	wr->wr_cqe = &ep->send_cqe;
+	if (!wanted && !rsock_sq_signal(sq))
+		return;
+	wr->send_flags |= IB_SEND_SIGNALED;
+	rsock_sq_mark(sq);
+}
+
 /**
  * rsock_sq_post() - post one work request
- * @ep: endpoint in state OPEN with a free slot, ep->lock held
- * @wr: work request; wr_cqe and signalling are filled in here
+ * @ep: endpoint in state OPEN with free slots for a message, ep->lock held
+ * @wr: work request; wr_cqe and, unless it is wanted for this very one,
+ *	signalling are filled in here. A write with immediate becomes what the
+ *	device has for it
  * @bytes: send buffer that its completion gives back
  * @force_signal: a completion is wanted for this one
  *
@@ -76,19 +102,22 @@ static void rsock_sq_mark(struct rsock_sq *sq)
 void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		   bool force_signal)
 {
+	struct ib_send_wr *last = wr;
 	struct rsock_sq *sq = &ep->sq;
+	struct rsock_iw_send send;
 	int err;
 
 	lockdep_assert_held(&ep->lock);
-	sq->posted++;
-	sq->unsig++;
-	sq->unsig_bytes += bytes;
-	wr->wr_cqe = &ep->send_cqe;
-	if (force_signal || rsock_sq_signal(sq)) {
-		wr->send_flags |= IB_SEND_SIGNALED;
-		rsock_sq_mark(sq);
+	if (ep->iwarp && wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM) {
+		wr = rsock_iw_split(ep, wr, &send);
+		last = wr->next ?: wr;
 	}
-	trace_rsock_post(ep, wr, sq->posted);
+	if (last != wr)
+		rsock_sq_count(ep, wr, wr->send_flags & IB_SEND_SIGNALED);
+	sq->unsig_bytes += bytes;
+	rsock_sq_count(ep, last, force_signal ||
+		       (last->send_flags & IB_SEND_SIGNALED));
+	trace_rsock_post(ep, last, sq->posted);
 	err = ib_post_send(ep->qp, wr, NULL);
 	if (err)
 		rsock_ep_kill_locked(ep, -err);

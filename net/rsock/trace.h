@@ -128,7 +128,8 @@ TRACE_EVENT(rsock_recv_done,
 	TP_fast_assign(
 		__entry->ep = ep;
 		__entry->status = wc->status;
-		__entry->imm = wc->status ? 0 : be32_to_cpu(wc->ex.imm_data);
+		__entry->imm = !wc->status && wc->wc_flags & IB_WC_WITH_IMM ?
+			       be32_to_cpu(wc->ex.imm_data) : 0;
 		__entry->len = wc->status ? 0 : wc->byte_len;
 	),
 	TP_printk("ep=%p imm=%#x len=%u status=%d", __entry->ep, __entry->imm,

@@ -331,6 +331,12 @@ static void rsock_tx_post(struct rsock_ep *ep, struct rsock_txmsg *m, u32 room,
 
 	wr.wr.num_sge = rsock_txmsg_sges(ep, m, room, sge, &len);
 	rsock_tx_wr(ep, m, len, to, &wr);
+	/*
+	 * The completion of a later one would do. But soft-iWARP has TCP send
+	 * from the pages themselves unless this one is signalled.
+	 */
+	if (ep->iwarp && m->uarg)
+		wr.wr.send_flags = IB_SEND_SIGNALED;
 	m->posted += len;
 	ep->tx.bytes_sent += len;
 	/* A message is freed as a whole, when its last byte has arrived */
@@ -484,8 +490,10 @@ void rsock_tx_complete(struct rsock_ep *ep, struct list_head *done)
 	}
 	if (!list_empty(done))
 		ep->ops->writable(ep);
+	/* That the peer has a DISCONNECT, iWARP does not say: it leaves then */
 	if (tx->fin_posted && tx->fin_posted == tx->fin &&
-	    (s32)(ep->sq.done - tx->fin_seq) >= 0)
+	    (s32)(ep->sq.done - tx->fin_seq) >= 0 &&
+	    !(ep->iwarp && tx->fin == RSOCK_FIN_DISCONNECT))
 		ep->ops->tx_done(ep);
 }
 

@@ -111,6 +111,19 @@ static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long limit,
 	return jiffies - w->moved_at >= limit;
 }
 
+/*
+ * Soft-iWARP that accepts may overlook what comes at once, until something else
+ * comes. The other end says nothing before it has heard us.
+ */
+static void rsock_watch_deaf(struct rsock_ep *ep, unsigned long *next)
+{
+	if (!ep->iwarp || ep->passive || ep->iw.nudged || ep->rx.msgs ||
+	    rsock_watch_wait(ep->watch.heard_at, RSOCK_IW_NUDGE, next))
+		return;
+	ep->iw.nudged = true;
+	rsock_tx_probe(ep);
+}
+
 /* Look, and say when to look again: 0 for never */
 static unsigned long rsock_watch_look(struct rsock_ep *ep)
 {
@@ -120,6 +133,7 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 	lockdep_assert_held(&ep->lock);
 	if (ep->state != RSOCK_EP_OPEN || rs->ep != ep)
 		return 0;
+	rsock_watch_deaf(ep, &next);
 	limit = msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
 	if (limit && rsock_watch_stuck(ep, limit, &next)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
