@@ -14,30 +14,7 @@
 # shellcheck source=selftests/sock_lib.sh
 . "$(dirname "$0")/sock_lib.sh"
 
-# stress NAME ARGS: what the program prints is worth seeing.
-stress() {
-	local name=$1 status
-	shift
-	"$PROGRAMS/conn_stress" "$@" 2>&1 | sed 's/^/# /'
-	status=${PIPESTATUS[0]}
-	result "$status" "$name"
-}
-
-# QP 1 of a device is there for ever, for the connection manager.
-no_qps() {
-	! rdma resource show qp | grep -v 'type GSI\|type SMI' | grep -q 'lqpn'
-}
-
-no_cm_ids() {
-	! rdma resource show cm_id | grep -q 'cm-idn'
-}
-
-nothing_left() {
-	check "no QP is left" busywait 70 no_qps
-	check "no cm_id is left" busywait 70 no_cm_ids
-}
-
-# The checks above are worth something only if they see a connection.
+# What says that nothing is left is worth something only if it sees a connection.
 seen_while_held() {
 	local ready=$OUT/ready
 	rm -f "$ready"

@@ -6,6 +6,10 @@
  * What a peer says wrongly resets the connection and is counted, once and
  * under its name; what it said before is still read. What is only unusual is
  * borne. Nothing that a peer does, or fails to do, holds up a close().
+ *
+ * With iWARP (RDMA_DRIVER=siw) what is said is a SEND of four bytes, behind what
+ * is written. How long that was nobody can tell, and the receiver of a request
+ * is silent until it has heard something.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -92,7 +96,10 @@ struct note {
 #define SCRATCH_LEN	(4 * KB)
 #define TX		(SCRATCH + SCRATCH_LEN)
 #define TX_LEN		(4 * MB)
-#define MEM_LEN		(TX + TX_LEN)
+#define HEARD		(TX + TX_LEN)	/* iWARP: messages */
+#define HEARD_LEN	(4 * KB)
+#define MEM_LEN		(HEARD + HEARD_LEN)
+#define MSG_BYTES	4U
 
 #define CREDITS		100
 #define SEED		50
@@ -134,7 +141,14 @@ struct peer {
 	enum ibv_wc_status status;	/* of the first that failed */
 	int entries;			/* scratch in use */
 	uint64_t pos;			/* bytes of the stream sent */
+	/* iWARP */
+	unsigned int posted;		/* receives */
+	unsigned int heard;
+	struct entry granted[2];	/* as seen last */
+	int grant;			/* entry of the next one */
 };
+
+static bool iwarp;
 
 /* --- counters --- */
 
@@ -232,10 +246,13 @@ static void expect_event(struct peer *p, enum rdma_cm_event_type wanted)
 
 static void post_receives(struct peer *p, int n)
 {
-	struct ibv_recv_wr wr = { }, *bad;
+	struct ibv_sge sge = { .length = MSG_BYTES, .lkey = p->mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = iwarp }, *bad;
 
-	while (n--)
+	while (n--) {
+		sge.addr = (uintptr_t)p->mem + HEARD + p->posted++ * MSG_BYTES % HEARD_LEN;
 		MUST(-ibv_post_recv(p->qp, &wr, &bad));
+	}
 }
 
 static void modify_by_hand(struct peer *p, enum ibv_qp_state state)
@@ -284,6 +301,7 @@ static void peer_open(struct peer *p)
 		.cap = {
 			.max_send_wr = MAX_SENDS, .max_recv_wr = 1000,
 			.max_send_sge = 1, .max_recv_sge = 1,
+			.max_inline_data = iwarp ? MSG_BYTES : 0,
 		},
 	};
 
@@ -319,6 +337,8 @@ static struct rdma_conn_param peer_param(struct peer *p)
 	return (struct rdma_conn_param){
 		.private_data = &p->ours,
 		.private_data_len = p->plan.len ? p->plan.len - 1 : (int)len,
+		.initiator_depth = iwarp,
+		.responder_resources = iwarp,
 		.flow_control = 1,
 		.retry_count = 7,
 		.rnr_retry_count = 7,
@@ -497,21 +517,51 @@ static void reap_sends(struct peer *p, int until)
 	}
 }
 
+static void post_wr(struct peer *p, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	reap_sends(p, MAX_SENDS / 2);
+	MUST(-ibv_post_send(p->qp, wr, &bad));
+	p->pending++;
+}
+
+static uint32_t in_order_of(const struct peer *p, uint32_t msg)
+{
+	return p->ours.conn.flags & F_NET ? htobe32(msg) : htole32(msg);
+}
+
+/* iWARP: in the order of the one who says it. */
+static void post_msg(struct peer *p, uint32_t msg)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)&msg, .length = MSG_BYTES };
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+		.sg_list = &sge, .num_sge = 1,
+	};
+
+	msg = in_order_of(p, msg);
+	post_wr(p, &wr);
+}
+
 static void post(struct peer *p, enum ibv_wr_opcode opcode, uint32_t imm, uint64_t addr,
 		 uint32_t key, size_t from, uint32_t len)
 {
+	bool split = iwarp && opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)p->mem + from, .length = len, .lkey = p->mr->lkey,
 	};
 	struct ibv_send_wr wr = {
-		.opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .imm_data = htobe32(imm),
+		.opcode = split ? IBV_WR_RDMA_WRITE : opcode,
+		.send_flags = IBV_SEND_SIGNALED, .imm_data = htobe32(imm),
 		.sg_list = &sge, .num_sge = len ? 1 : 0,
 		.wr.rdma = { .remote_addr = addr, .rkey = key },
-	}, *bad;
+	};
 
-	reap_sends(p, MAX_SENDS / 2);
-	MUST(-ibv_post_send(p->qp, &wr, &bad));
-	p->pending++;
+	if (!split || len)
+		post_wr(p, &wr);
+	if (split)
+		post_msg(p, imm);
 }
 
 static void say(struct peer *p, uint32_t imm)
@@ -560,6 +610,41 @@ static void say_grant(struct peer *p, int slot, uint32_t limit)
 	say_entry(p, SGL(limit), slot * ENTRY_LEN, &e, sizeof(e));
 }
 
+/* iWARP: how many bytes came along shows in the message, or in the table. */
+static uint32_t heard_len(struct peer *p, uint32_t msg)
+{
+	struct entry now;
+
+	switch (msg >> 29) {
+	case 0:
+		return msg & VALUE_MAX;
+	case 4:
+		memcpy(&now, p->mem + TABLE + !p->grant * ENTRY_LEN, sizeof(now));
+		if (!memcmp(&now, &p->granted[!p->grant], sizeof(now)))
+			return 0;
+		p->granted[!p->grant] = now;
+		p->grant = !p->grant;
+		return ENTRY_LEN;
+	case 5:
+		return NOTE_LEN;
+	case 6:
+		return IOMAP_LEN;
+	}
+	return 0;
+}
+
+static uint32_t heard_msg(struct peer *p, const struct ibv_wc *wc, uint32_t *len)
+{
+	uint32_t msg;
+
+	CHECK(wc->opcode == IBV_WC_RECV && wc->byte_len == MSG_BYTES, "opcode %d, %u bytes",
+	      wc->opcode, wc->byte_len);
+	memcpy(&msg, p->mem + HEARD + p->heard++ * MSG_BYTES % HEARD_LEN, MSG_BYTES);
+	msg = in_order_of(p, msg);
+	*len = heard_len(p, msg);
+	return msg;
+}
+
 /* What the other end says next; how many bytes came along. */
 static uint32_t hear(struct peer *p, uint32_t *len)
 {
@@ -571,6 +656,8 @@ static uint32_t hear(struct peer *p, uint32_t *len)
 		sleep_ms(1);
 	}
 	CHECK(!wc.status, "%s", ibv_wc_status_str(wc.status));
+	if (iwarp)
+		return heard_msg(p, &wc, len);
 	CHECK(wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM, "opcode %d", wc.opcode);
 	*len = wc.byte_len;
 	return be32toh(wc.imm_data);
@@ -731,7 +818,8 @@ static void set_fin_timeout(int seconds)
 
 /*
  * InfiniBand's and RoCE's connection manager pads private data with zeroes,
- * so that what is short lacks a version, a table or a buffer.
+ * so that what is short lacks a version, a table or a buffer. That of iWARP
+ * tells how long it is.
  */
 static const struct forgery {
 	const char *name;
@@ -753,6 +841,16 @@ static const struct forgery {
 	{ "buffer that wraps", "FaultConnBuf", EPROTO, { .at = 24, .size = 8, .value = ~7ULL } },
 };
 
+static const char *forgery_counter(const struct forgery *f)
+{
+	return iwarp && f->plan.len ? "FaultConnShort" : f->counter;
+}
+
+static int forgery_error(const struct forgery *f)
+{
+	return iwarp && f->plan.len ? EPROTO : f->err;
+}
+
 START_TEST(request_forged)
 {
 	const struct forgery *f = &forgeries[_i];
@@ -766,7 +864,7 @@ START_TEST(request_forged)
 	peer_start(&bad, &f->plan);
 	peer_request(&bad, &where);
 	expect_event(&bad, RDMA_CM_EVENT_REJECTED);
-	check_faults(&before, f->counter);
+	check_faults(&before, forgery_counter(f));
 	peer_end(&bad);
 	/* The listener has seen nothing of it. */
 	MUST_BE(poll_ms(listener, POLLIN, 0), 0);
@@ -795,11 +893,13 @@ START_TEST(answer_forged)
 	fd = begin_connect(&where);
 	peer_accept(&p);
 	err = connect_result(fd);
-	CHECK(err == f->err, "%s: connect: %s, expected %s", f->name, err_name(err),
-	      err_name(f->err));
+	CHECK(err == forgery_error(f), "%s: connect: %s, expected %s", f->name, err_name(err),
+	      err_name(forgery_error(f)));
 	MUST_FAIL(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE, ENOTCONN);
-	check_faults(&before, f->counter);
-	expect_event(&p, RDMA_CM_EVENT_REJECTED);
+	check_faults(&before, forgery_counter(f));
+	if (iwarp)
+		expect_event(&p, RDMA_CM_EVENT_ESTABLISHED);
+	expect_event(&p, iwarp ? RDMA_CM_EVENT_DISCONNECTED : RDMA_CM_EVENT_REJECTED);
 	close(fd);
 	peer_end(&p);
 }
@@ -902,6 +1002,8 @@ START_TEST(memory_pretended)
 	s = meet_any(&p, _i % ROLES, &plans[_i / ROLES], &err);
 	if (_i / ROLES >= 2)
 		send(s, "x", 1, MSG_NOSIGNAL);
+	if (iwarp)
+		say(&p, CTRL(KEEPALIVE));
 	/* The first buffer that is granted may come back before connect() does. */
 	if (err)
 		CHECK(err == ECONNRESET, "connect: %s", err_name(err));
@@ -922,6 +1024,7 @@ START_TEST(no_credit)
 	int s;
 
 	s = meet(&p, _i, &plan);
+	say(&p, CTRL(KEEPALIVE));
 	hear(&p, &len);
 	MUST_BE(len, ENTRY_LEN);
 	send_all(s, "0123456789", 10);
@@ -948,6 +1051,7 @@ START_TEST(other_byte_order)
 	struct peer p;
 
 	out.fd = meet(&p, _i, &plan);
+	say(&p, CTRL(KEEPALIVE));
 	MUST_BE(hear(&p, &len), SGL(p.theirs.credits));
 	MUST_BE(len, ENTRY_LEN);
 	memcpy(&e, p.mem + TABLE + ENTRY_LEN, sizeof(e));
@@ -1059,28 +1163,32 @@ static const struct lie {
 	void (*tell)(struct peer *p, int fd);
 	bool deaf;
 	enum kind kind;
+	enum { ANY, ROCE, IWARP } only;		/* where it is one */
 } lies[] = {
 	{ "no data", "FaultLength", WWI, DATA(0), 0 },
 	{ "no data, but written", "FaultLength", WWI, DATA(0), 100 },
-	{ "data not written", "FaultLength", WWI, DATA(100), 0 },
-	{ "more data than written", "FaultLength", WWI, DATA(101), 100 },
-	{ "less data than written", "FaultLength", WWI, DATA(99), 100 },
-	{ "2^29 - 1 bytes of data", "FaultLength", WWI, DATA(VALUE_MAX), 100 },
+	{ "data not written", "FaultLength", WWI, DATA(100), 0, .only = ROCE },
+	{ "more data than written", "FaultLength", WWI, DATA(101), 100, .only = ROCE },
+	{ "less data than written", "FaultLength", WWI, DATA(99), 100, .only = ROCE },
+	{ "2^29 - 1 bytes of data", "FaultLength", WWI, DATA(VALUE_MAX), 100, .only = ROCE },
 	{ "data beyond the grant", "FaultOverrun", .tell = beyond_grant },
 	{ "data without a grant", "FaultOverrun", .tell = beyond_all_grants },
-	{ "data without credit", "FaultFlood", .tell = beyond_credit, .deaf = true },
+	{ "data without credit", "FaultFlood", .tell = beyond_credit, .deaf = true,
+	  .only = ROCE },
 	{ "limit goes back", "FaultCredit", WWI, SGL(CREDITS - 1), 0 },
 	{ "limit goes back later", "FaultCredit", .tell = limit_back_later },
 	{ "limit goes to 0", "FaultCredit", WWI, SGL(0), 0 },
 	{ "limit goes too far", "FaultCredit", WWI, SGL(0xffff), 0 },
-	{ "entry of 8 bytes", "FaultLength", WWI, SGL(CREDITS), 8, AT(ENTRY_LEN) },
-	{ "entry of 24 bytes", "FaultLength", WWI, SGL(CREDITS), 24, AT(ENTRY_LEN) },
+	{ "entry of 8 bytes", "FaultLength", WWI, SGL(CREDITS), 8, AT(ENTRY_LEN),
+	  .only = ROCE },
+	{ "entry of 24 bytes", "FaultLength", WWI, SGL(CREDITS), 24, AT(ENTRY_LEN),
+	  .only = ROCE },
 	{ "entry of length 0", "FaultSge", WWI, SGL(CREDITS), 16, AT(ENTRY_LEN),
 	  &(struct entry){ 0x10000, 1, 0 } },
 	{ "entry that wraps", "FaultSge", WWI, SGL(CREDITS), 16, AT(ENTRY_LEN),
 	  &(struct entry){ ~15ULL, 1, 32 } },
 	{ "entry in the wrong slot", "FaultSge", WWI, SGL(CREDITS), 16, AT(0),
-	  &(struct entry){ 0x10000, 1, 1000 } },
+	  &(struct entry){ 0x10000, 1, 1000 }, .only = ROCE },
 	{ "third grant", "FaultGrant", .tell = third_grant },
 	{ "operation 1", "FaultOp", WWI, OP(1, 100), 100 },
 	{ "operation 2", "FaultOp", WWI, OP(2, 100), 100 },
@@ -1088,10 +1196,12 @@ static const struct lie {
 	{ "note, not asked for", "FaultNote", WWI, NOTE(0), NOTE_LEN, AT(2 * ENTRY_LEN),
 	  .kind = NOTING },
 	{ "note, not known", "FaultNote", WWI, NOTE(0), NOTE_LEN, AT(2 * ENTRY_LEN) },
-	{ "note, not written", "FaultLength", WWI, NOTE(0), 0, .kind = NOTING },
-	{ "note of 15 bytes", "FaultLength", WWI, NOTE(0), 15, AT(2 * ENTRY_LEN), .kind = NOTING },
-	{ "note of 24 bytes", "FaultLength", WWI, NOTE(0), 24, AT(2 * ENTRY_LEN), .kind = NOTING },
-	{ "note 100 of 100 bytes", "FaultLength", WWI, NOTE(100), 100 },
+	{ "note, not written", "FaultLength", WWI, NOTE(0), 0, .kind = NOTING, .only = ROCE },
+	{ "note of 15 bytes", "FaultLength", WWI, NOTE(0), 15, AT(2 * ENTRY_LEN),
+	  .kind = NOTING, .only = ROCE },
+	{ "note of 24 bytes", "FaultLength", WWI, NOTE(0), 24, AT(2 * ENTRY_LEN),
+	  .kind = NOTING, .only = ROCE },
+	{ "note 100 of 100 bytes", "FaultLength", WWI, NOTE(100), 100, .only = ROCE },
 	{ "mapping beyond the table", "FaultIomap", WWI, IOMAP(IOMAP_SLOTS), IOMAP_LEN,
 	  AT(2 * ENTRY_LEN) },
 	{ "mapping 2^29 - 1", "FaultIomap", WWI, IOMAP(VALUE_MAX), IOMAP_LEN, AT(2 * ENTRY_LEN) },
@@ -1101,23 +1211,30 @@ static const struct lie {
 	  AT(IOMAP_AT(3)), &(struct mapping){ ~0ULL, { 0x10000, 1, 1 } } },
 	{ "mapping with addresses that wrap", "FaultIomap", WWI, IOMAP(0), IOMAP_LEN,
 	  AT(IOMAP_AT(0)), &(struct mapping){ 0, { ~0ULL, 1, ~0U } }, .kind = REVOKING },
-	{ "mappings without credit", "FaultFlood", .tell = mappings_beyond_credit, .deaf = true },
+	{ "mappings without credit", "FaultFlood", .tell = mappings_beyond_credit, .deaf = true,
+	  .only = ROCE },
 	{ "mappings without credit, extended", "FaultFlood", .tell = mappings_beyond_credit,
-	  .deaf = true, .kind = REVOKING },
+	  .deaf = true, .kind = REVOKING, .only = ROCE },
 	{ "revoking beyond the table", "FaultIomap", WWI, REVOKE(IOMAP_SLOTS), 0,
 	  .kind = REVOKING },
 	{ "revoking slot 8191", "FaultIomap", WWI, REVOKE(8191), 0, .kind = REVOKING },
 	{ "revoking with bytes", "FaultLength", WWI, REVOKE(0), IOMAP_LEN, AT(IOMAP_AT(0)),
-	  .kind = REVOKING },
+	  .kind = REVOKING, .only = ROCE },
 	{ "revoked, not asked", "FaultRevoked", WWI, REVOKED(0), 0, .kind = REVOKING },
 	{ "revoked slot 8191", "FaultRevoked", WWI, REVOKED(8191), 0, .kind = REVOKING },
-	{ "mapping of 16 bytes", "FaultLength", WWI, IOMAP(0), 16, AT(2 * ENTRY_LEN) },
-	{ "mapping not written", "FaultLength", WWI, IOMAP(0), 0 },
+	{ "mapping of 16 bytes", "FaultLength", WWI, IOMAP(0), 16, AT(2 * ENTRY_LEN),
+	  .only = ROCE },
+	{ "mapping not written", "FaultLength", WWI, IOMAP(0), 0, .only = ROCE },
 	{ "control message with bytes", "FaultLength", WWI, CTRL(KEEPALIVE), 4,
-	  AT(2 * ENTRY_LEN) },
+	  AT(2 * ENTRY_LEN), .only = ROCE },
 	{ "SEND, empty", "FaultOpcode", IBV_WR_SEND, 0, 0 },
-	{ "SEND with an immediate", "FaultOpcode", IBV_WR_SEND_WITH_IMM, CTRL(KEEPALIVE), 0 },
+	{ "SEND with an immediate", "FaultOpcode", IBV_WR_SEND_WITH_IMM, CTRL(KEEPALIVE), 0,
+	  .only = ROCE },
 	{ "SEND with bytes", NULL, IBV_WR_SEND, 0, 100 },
+	{ "SEND of 3 bytes", "FaultOpcode", IBV_WR_SEND, 0, 3, .only = IWARP },
+	{ "2^29 - 1 bytes, not written", "FaultOverrun", WWI, DATA(VALUE_MAX), 0, .only = IWARP },
+	{ "note, not asked for nor written", "FaultNote", WWI, NOTE(0), 0, .kind = NOTING,
+	  .only = IWARP },
 };
 
 static void tell_lie(struct peer *p, int fd, const struct lie *lie)
@@ -1210,7 +1327,7 @@ static void check_refused(struct peer *p, int fd, uint64_t len, const struct sta
 		sleep_ms(1);
 	}
 	reap_send(p);
-	CHECK(p->pending || p->status == IBV_WC_REM_ACCESS_ERR ||
+	CHECK(iwarp || p->pending || p->status == IBV_WC_REM_ACCESS_ERR ||
 	      p->status == IBV_WC_REM_INV_REQ_ERR || p->status == IBV_WC_REM_OP_ERR,
 	      "%s", ibv_wc_status_str(p->status));
 	peer_leave(p);
@@ -1225,7 +1342,7 @@ START_TEST(trespass)
 	uint64_t ring;
 	int s;
 
-	s = meet_by_hand(&p, PLAIN);
+	s = iwarp ? meet(&p, PEER_CONNECTS, NULL) : meet_by_hand(&p, PLAIN);
 	read_stats(&before);
 	say_data(&p, 1000);
 	reap_sends(&p, 0);
@@ -2617,11 +2734,53 @@ START_TEST(end_without_disconnect)
 }
 END_TEST
 
+static void add_lies(Suite *suite)
+{
+	TCase *tc = add_case(suite, "lies", 30);
+	int i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(lies); i++)
+		if (lies[i].only != (iwarp ? ROCE : IWARP))
+			tcase_add_loop_test(tc, lie_told, i * ROLES, (i + 1) * ROLES);
+	tcase_add_loop_test(tc, lie_then_more, 0, 3);
+	/* No device of iWARP has been told that the peer would read. */
+	tcase_add_loop_test(tc, trespass, 0, (iwarp ? READ : TRESPASSES) * 2);
+}
+
+/* What does not ask for RoCE's connection manager, or for receives that wait. */
+static void add_iwarp(Suite *suite)
+{
+	TCase *tc = add_case(suite, "iwarp", 60);
+
+	add_lies(suite);
+	tcase_add_loop_test(tc, request_forged, 0, ARRAY_SIZE(forgeries));
+	tcase_add_loop_test(tc, answer_forged, 0, ARRAY_SIZE(forgeries));
+	tcase_add_test(tc, request_rejected);
+	tcase_add_loop_test(tc, memory_pretended, 0, 4 * ROLES);
+	tcase_add_loop_test(tc, no_credit, 0, ROLES);
+	tcase_add_loop_test(tc, other_byte_order, 0, ROLES);
+	tcase_add_loop_test(tc, data_never_written, 0, ROLES);
+	tcase_add_loop_test(tc, after_disconnect, 0, ROLES);
+	tcase_add_loop_test(tc, shutdown_repeated, 0, ROLES);
+	tcase_add_loop_test(tc, revoked, 0, ROLES);
+	tcase_add_loop_test(tc, revoked_wrongly, 0, ANSWERS * ROLES);
+	tcase_add_loop_test(tc, noted, 0, ROLES);
+	tcase_add_loop_test(tc, note_forged, 0, ARRAY_SIZE(note_lies) * ROLES);
+	tcase_add_loop_test(tc, gone_at_once, 0, ROLES);
+	tcase_add_loop_test(tc, end_without_disconnect, 0, 2 * ROLES);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile");
+	const char *driver = getenv("RDMA_DRIVER");
 	TCase *tc;
 
+	iwarp = driver && !strcmp(driver, "siw");
+	if (iwarp) {
+		add_iwarp(suite);
+		return run_suite(suite);
+	}
 	tc = add_case(suite, "connecting", 30);
 	tcase_add_loop_test(tc, request_forged, 0, ARRAY_SIZE(forgeries));
 	tcase_add_loop_test(tc, answer_forged, 0, ARRAY_SIZE(forgeries));
@@ -2632,10 +2791,7 @@ int main(void)
 	tcase_add_loop_test(tc, no_credit, 0, ROLES);
 	tcase_add_loop_test(tc, other_byte_order, 0, ROLES);
 
-	tc = add_case(suite, "lies", 30);
-	tcase_add_loop_test(tc, lie_told, 0, ARRAY_SIZE(lies) * ROLES);
-	tcase_add_loop_test(tc, lie_then_more, 0, 3);
-	tcase_add_loop_test(tc, trespass, 0, TRESPASSES * 2);
+	add_lies(suite);
 
 	tc = add_case(suite, "borne", 30);
 	tcase_add_loop_test(tc, borne, 0, ARRAY_SIZE(oddities) * ROLES);

@@ -16,8 +16,6 @@
 # shellcheck source=selftests/interop_lib.sh
 . "$(dirname "$0")/interop_lib.sh"
 
-PORT=7500
-
 # Options that both ends of rstream are given. Sizes below and above what a
 # grant holds, buffers of 2 KiB, blocking and not, poll, keepalive.
 QUICK_CASES=(
@@ -35,32 +33,6 @@ FULL_CASES=(
 	"-S 1000000 -C 10 -I 3"
 )
 
-# riostream polls memory for the last byte, so that each end keeps a processor
-# busy. It maps one buffer of the size, and writes there by riowrite().
-PLACE_CASES=(
-	"-S 64 -C 30 -I 3"
-	"-S 4096 -C 30 -I 3 -T b"
-	"-S 65537 -C 10 -I 2"
-	"-S 1000000 -C 3 -I 2 -T b"
-)
-
-# stream_case PROGRAM SERVER-KIND CLIENT-KIND SERVER CLIENT OPTIONS...
-stream_case() {
-	local program=$1 server=$2 client=$3 saddr=$4 caddr=$5 family=() status pid
-	shift 5
-	[[ $saddr == *:* ]] && family=(-f ipv6)
-	PORT=$((PORT + 1))
-	background as "$server" timeout 120 "$program" "${family[@]}" -b "$saddr" -p $PORT "$@" -T v >"$OUT/server.log" 2>&1
-	pid=$!
-	busywait 20 rdma_listening $PORT || note "the server does not listen"
-	(as "$client" timeout 120 "$program" "${family[@]}" -s "$saddr" -b "$caddr" -p $PORT "$@" -T v) >"$OUT/client.log" 2>&1
-	status=$?
-	wait $pid
-	status=$((status + $?))
-	[ $status = 0 ] || note "$(tail -n 3 "$OUT/server.log" "$OUT/client.log")"
-	result $status "$program $* $([[ $saddr == *:* ]] && echo IPv6 || echo IPv4): $server server, $client client"
-}
-
 rstream_matrix() { # SERVER-KIND CLIENT-KIND
 	local options
 	for options in "${QUICK_CASES[@]}" ${FULL:+"${FULL_CASES[@]}"}; do
@@ -69,11 +41,7 @@ rstream_matrix() { # SERVER-KIND CLIENT-KIND
 	done
 	stream_case rstream "$1" "$2" "$B6" "$A6" -S 4096 -C 50 -I 5
 	stream_case rstream "$1" "$2" "$B6" "$A6" -S 100000 -C 5 -I 2 -T b
-	for options in "${PLACE_CASES[@]}"; do
-		# shellcheck disable=SC2086
-		stream_case riostream "$1" "$2" "$B4" "$A4" $options
-	done
-	stream_case riostream "$1" "$2" "$B6" "$A6" -S 4096 -C 30 -I 3
+	riostream_matrix "$1" "$2"
 }
 
 # rcopy_case SERVER-KIND CLIENT-KIND: rcopy's server never ends by itself
@@ -89,10 +57,6 @@ rcopy_case() {
 	busywait 30 cmp -s "$DIR/file" "$DIR/copy"
 	check "rcopy of $MIB MiB: $1 server, $2 client" cmp "$DIR/file" "$DIR/copy"
 	stop $pid
-}
-
-kernel_sent() { # the kernel's side has opened connections by itself
-	awk '/^Rsock: [0-9]/ { exit !($2 + $3 > 0) }' /proc/net/rsock_stat
 }
 
 load_rsock

@@ -38,6 +38,29 @@ allow_io_uring() {
 	io_uring_disabled "$(is_debug && echo 2 || echo 0)"
 }
 
+# stress NAME ARGS: what the program prints is worth seeing.
+stress() {
+	local name=$1 status
+	shift
+	"$PROGRAMS/conn_stress" "$@" 2>&1 | sed 's/^/# /'
+	status=${PIPESTATUS[0]}
+	result "$status" "$name"
+}
+
+# QP 1 of a device is there for ever, for the connection manager.
+no_qps() {
+	! rdma resource show qp | grep -v 'type GSI\|type SMI' | grep -q 'lqpn'
+}
+
+no_cm_ids() {
+	! rdma resource show cm_id | grep -q 'cm-idn'
+}
+
+nothing_left() {
+	check "no QP is left" busywait 70 no_qps
+	check "no cm_id is left" busywait 70 no_cm_ids
+}
+
 # run_everywhere PROGRAM [module parameters]: over the wire, and with a device that talks to
 # itself, which a debug kernel leaves out unless there is time (FULL=1);
 # TOPO=wire or TOPO=self for only one of them.

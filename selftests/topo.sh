@@ -101,9 +101,11 @@ topo_export() {
 
 # Both addresses are local, and the kernel would short-cut between them:
 # packets that come in look up local addresses first, packets that go out
-# take the wire first.
+# take the wire first, except for what goes to where it comes from.
 cross_the_wire() { # -4|-6 A B
 	local f=$1 a=$2 b=$3
+	ip "$f" rule add pref 9 from "$a" to "$a" lookup local
+	ip "$f" rule add pref 9 from "$b" to "$b" lookup local
 	ip "$f" rule add pref 10 iif v0 lookup local
 	ip "$f" rule add pref 11 iif v1 lookup local
 	ip "$f" route add "$b" dev v0 src "$a" table 101
@@ -124,7 +126,7 @@ topo_down() {
 	ip link del d0
 	for f in -4 -6; do
 		ip "$f" rule show | grep -q '^0:' || ip "$f" rule add pref 0 lookup local
-		for pref in 10 11 100 101 102 200; do
+		for pref in 9 9 10 11 100 101 102 200; do
 			ip "$f" rule del pref $pref
 		done
 	done
