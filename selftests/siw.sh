@@ -8,6 +8,7 @@
 #
 # Guest: m=1536 t=600
 # Kernels: uml
+# When: full
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 export RDMA_DRIVER=siw
