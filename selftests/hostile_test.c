@@ -2734,7 +2734,7 @@ START_TEST(end_without_disconnect)
 }
 END_TEST
 
-static Suite *suite;
+static typeof(suite_create("")) suite;
 
 static void add_lies(void)
 {
