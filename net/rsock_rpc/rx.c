@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client's receiver. A record is a reply, which is copied to where the
+ * call that it answers wants it, or a call of the server's (NFSv4.1 and later:
+ * what it has to tell comes on the client's own connection), which goes to the
+ * callback service.
+ *
+ * The call that waits for a reply can be given up at any time: so it is looked
+ * up anew whenever there is more of its reply, and is pinned meanwhile.
+ *
+ * What comes is not trusted: a record of no sensible length ends the
+ * connection, and one that is longer than there is room for is cut.
+ */
+
+#include <linux/gfp.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/xdr.h>
+
+#include "rpc.h"
+
+/* Bytes of a record that are in its struct rrpc_head */
+#define RRPC_HEAD_BYTES	sizeof_field(struct rrpc_head, begin)
+
+/* Calls of the server's at a time, in our hands and the service's */
+#define RRPC_BC_SLOTS	64
+
+static bool rrpc_rx_is_last(const struct rrpc_rx *rx)
+{
+	return rx->head.marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT);
+}
+
+/* Receive how a fragment begins */
+static int rrpc_rx_head(struct rrpc_xprt *t)
+{
+	struct rrpc_rx *rx = &t->rx;
+	u32 want = rx->copied ? sizeof(rx->head.marker) : sizeof(rx->head);
+	struct kvec vec = {
+		.iov_base = (void *)&rx->head + rx->have,
+		.iov_len = want - rx->have,
+	};
+	struct iov_iter to;
+	ssize_t n;
+	u32 len;
+
+	iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
+	n = rrpc_recv(&t->s, &to);
+	if (n < 0)
+		return n;
+	rx->have += n;
+	if (rx->have < want)
+		return -EAGAIN;
+	len = be32_to_cpu(rx->head.marker) & RPC_FRAGMENT_SIZE_MASK;
+	if (len > RRPC_MAX_RECORD - rx->copied)
+		return -EMSGSIZE;
+	if (!rx->copied) {
+		if (len < RRPC_HEAD_BYTES)
+			return -EPROTO;
+		rx->copied = RRPC_HEAD_BYTES;
+		len -= RRPC_HEAD_BYTES;
+	}
+	rx->left = len;
+	rx->body = true;
+	return 0;
+}
+
+/* Receive what is left of a fragment into @buf, or as much as fits */
+static int rrpc_rx_fill(struct rrpc_xprt *t, struct xdr_buf *buf)
+{
+	struct rrpc_rx *rx = &t->rx;
+	struct rrpc_piece p;
+	ssize_t n;
+
+	if (!rx->started) {
+		if (buf->head[0].iov_len < RRPC_HEAD_BYTES) {
+			rx->skip = true;
+			return 0;
+		}
+		memcpy(buf->head[0].iov_base, &rx->head.begin, RRPC_HEAD_BYTES);
+		rx->started = true;
+	}
+	while (rx->left) {
+		if (rrpc_piece_of(&p, ITER_DEST, buf, rx->copied, rx->left)) {
+			rx->skip = true;
+			return 0;
+		}
+		n = rrpc_recv(&t->s, &p.iter);
+		if (n < 0)
+			return n;
+		rx->left -= n;
+		rx->copied += n;
+	}
+	return 0;
+}
+
+static int rrpc_rx_reply(struct rrpc_xprt *t)
+{
+	struct rpc_xprt *xprt = &t->xprt;
+	struct rrpc_rx *rx = &t->rx;
+	struct rpc_rqst *req;
+	int err;
+
+	spin_lock(&xprt->queue_lock);
+	req = xprt_lookup_rqst(xprt, rx->head.xid);
+	/* It may have been given up, and may be waiting anew */
+	if (!req || (rx->started && !req->rq_private_buf.len)) {
+		spin_unlock(&xprt->queue_lock);
+		rx->skip = true;
+		return 0;
+	}
+	xprt_pin_rqst(req);
+	spin_unlock(&xprt->queue_lock);
+
+	err = rrpc_rx_fill(t, &req->rq_private_buf);
+
+	spin_lock(&xprt->queue_lock);
+	if (!err && (rx->skip || rrpc_rx_is_last(rx)))
+		xprt_complete_rqst(req->rq_task, rx->copied);
+	else
+		req->rq_private_buf.len = rx->copied;
+	xprt_unpin_rqst(req);
+	spin_unlock(&xprt->queue_lock);
+	return err;
+}
+
+/* Calls of the server's */
+
+static void rrpc_bc_free(struct rpc_rqst *rqst)
+{
+	atomic_dec(&rrpc_xprt(rqst->rq_xprt)->nr_calls);
+	free_page((unsigned long)rqst->rq_rcv_buf.head[0].iov_base);
+	free_page((unsigned long)rqst->rq_buffer);
+	kfree(rqst);
+}
+
+static struct rpc_rqst *rrpc_bc_alloc(struct rrpc_xprt *t)
+{
+	struct rpc_rqst *rqst;
+	void *call, *reply;
+
+	if (atomic_read(&t->nr_calls) >= RRPC_BC_SLOTS)
+		return NULL;
+	rqst = kzalloc(sizeof(*rqst), GFP_NOFS);
+	call = (void *)__get_free_page(GFP_NOFS);
+	reply = (void *)__get_free_page(GFP_NOFS);
+	if (!rqst || !call || !reply) {
+		free_page((unsigned long)call);
+		free_page((unsigned long)reply);
+		kfree(rqst);
+		return NULL;
+	}
+	atomic_inc(&t->nr_calls);
+	rqst->rq_xprt = &t->xprt;
+	rqst->rq_xid = t->rx.head.xid;
+	rqst->rq_connect_cookie = t->xprt.connect_cookie;
+	INIT_LIST_HEAD(&rqst->rq_list);
+	INIT_LIST_HEAD(&rqst->rq_bc_pa_list);
+	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
+	xdr_buf_init(&rqst->rq_rcv_buf, call, PAGE_SIZE);
+	xdr_buf_init(&rqst->rq_snd_buf, reply, PAGE_SIZE);
+	return rqst;
+}
+
+/**
+ * rrpc_bc_free_rqst() - sunrpc has done with a call
+ * @rqst: it
+ */
+void rrpc_bc_free_rqst(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	rrpc_bc_free(rqst);
+	xprt_put(xprt);
+}
+
+static void rrpc_bc_deliver(struct rrpc_xprt *t, struct rpc_rqst *rqst)
+{
+	rqst->rq_private_buf.len = t->rx.copied;
+	xprt_get(&t->xprt);
+	/* The service counts it out when it has been executed */
+	atomic_inc(&t->xprt.bc_slot_count);
+	rrpc_bc_enqueue(t->xprt.bc_serv, rqst);
+}
+
+static int rrpc_rx_call(struct rrpc_xprt *t)
+{
+	struct rrpc_rx *rx = &t->rx;
+	int err;
+
+	if (!t->xprt.bc_serv)
+		return -EPROTO;
+	if (!rx->call)
+		rx->call = rrpc_bc_alloc(t);
+	if (!rx->call)
+		return -ENOBUFS;
+	err = rrpc_rx_fill(t, &rx->call->rq_rcv_buf);
+	if (err)
+		return err;
+	/* Longer than we said it may be */
+	if (rx->skip)
+		return -EMSGSIZE;
+	if (rrpc_rx_is_last(rx)) {
+		rrpc_bc_deliver(t, rx->call);
+		rx->call = NULL;
+	}
+	return 0;
+}
+
+/**
+ * rrpc_bc_setup() - there will be calls of the server's: nothing to do, since
+ * memory for one is allocated when it comes
+ * @xprt: transport
+ * @slots: how many at a time
+ */
+int rrpc_bc_setup(struct rpc_xprt *xprt, unsigned int slots)
+{
+	return 0;
+}
+
+/**
+ * rrpc_bc_maxpayload() - the longest call that the server may send
+ * @xprt: transport
+ */
+size_t rrpc_bc_maxpayload(struct rpc_xprt *xprt)
+{
+	return PAGE_SIZE;
+}
+
+/**
+ * rrpc_bc_num_slots() - how many of them at a time
+ * @xprt: transport
+ */
+unsigned int rrpc_bc_num_slots(struct rpc_xprt *xprt)
+{
+	return RRPC_BC_SLOTS;
+}
+
+/* All */
+
+static int rrpc_rx_skip(struct rrpc_xprt *t)
+{
+	struct rrpc_rx *rx = &t->rx;
+	struct iov_iter to;
+	ssize_t n;
+
+	while (rx->left) {
+		iov_iter_discard(&to, ITER_DEST, rx->left);
+		n = rrpc_recv(&t->s, &to);
+		if (n < 0)
+			return n;
+		rx->left -= n;
+		rx->copied += n;
+	}
+	return 0;
+}
+
+static int rrpc_rx_fragment(struct rrpc_xprt *t)
+{
+	struct rrpc_rx *rx = &t->rx;
+	int err = 0;
+
+	if (rx->skip)
+		goto skip;
+	switch (be32_to_cpu(rx->head.dir)) {
+	case RPC_REPLY:
+		err = rrpc_rx_reply(t);
+		break;
+	case RPC_CALL:
+		err = rrpc_rx_call(t);
+		break;
+	default:
+		return -EPROTO;
+	}
+	if (err)
+		return err;
+skip:
+	return rrpc_rx_skip(t);
+}
+
+/**
+ * rrpc_rx_reset() - forget the record that is being received
+ * @t: transport; recv_mutex is held
+ */
+void rrpc_rx_reset(struct rrpc_xprt *t)
+{
+	if (t->rx.call)
+		rrpc_bc_free(t->rx.call);
+	memset(&t->rx, 0, sizeof(t->rx));
+}
+
+/**
+ * rrpc_receive() - receive all that has come
+ * @t: transport with a socket; recv_mutex is held
+ *
+ * Return: 0, or an error that ends the connection.
+ */
+int rrpc_receive(struct rrpc_xprt *t)
+{
+	struct rrpc_rx *rx = &t->rx;
+	int err;
+
+	for (;;) {
+		err = rx->body ? 0 : rrpc_rx_head(t);
+		if (!err)
+			err = rrpc_rx_fragment(t);
+		if (err)
+			return err == -EAGAIN ? 0 : err;
+		rx->have = 0;
+		rx->body = false;
+		if (rrpc_rx_is_last(rx))
+			rrpc_rx_reset(t);
+		cond_resched();
+	}
+}
