@@ -85,15 +85,15 @@ ssize_t rrpc_recv(struct rrpc_sock *s, const struct iov_iter *to);
  * struct rrpc_head - how a record begins
  * @marker: length of its first fragment, and whether that is the last
  * @begin: what the record itself begins with
- * @xid: of the call or reply
- * @dir: which of them it is
+ * @begin.xid: of the call or reply
+ * @begin.dir: which of them it is
  */
 struct rrpc_head {
 	__be32 marker;
-	struct_group(begin,
+	struct {
 		__be32 xid;
 		__be32 dir;
-	);
+	} begin;
 };
 
 /**
@@ -101,9 +101,9 @@ struct rrpc_head {
  * @head: its beginning; of later fragments, only the marker
  * @have: bytes of @head
  * @left: bytes of the fragment that are still to come
- * @copied: bytes of the record so far, @head.xid and @head.dir among them
+ * @copied: bytes of the record so far, @head.begin among them
  * @body: @head is complete, what comes belongs to the record
- * @started: xid and dir were copied to where the record goes
+ * @started: @head.begin was copied to where the record goes
  * @skip: nobody wants the rest
  * @call: if it is a call of the server's
  */
@@ -140,7 +140,7 @@ struct rrpc_rx {
 struct rrpc_xprt {
 	struct rpc_xprt xprt;
 	struct rrpc_sock s;
-	struct mutex recv_mutex;
+	struct mutex recv_mutex;	/* see above */
 	struct rrpc_rx rx;
 	u32 sent;
 	unsigned short port;

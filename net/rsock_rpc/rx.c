@@ -101,7 +101,7 @@ static int rrpc_rx_reply(struct rrpc_xprt *t)
 	int err;
 
 	spin_lock(&xprt->queue_lock);
-	req = xprt_lookup_rqst(xprt, rx->head.xid);
+	req = xprt_lookup_rqst(xprt, rx->head.begin.xid);
 	/* It may have been given up, and may be waiting anew */
 	if (!req || (rx->started && !req->rq_private_buf.len)) {
 		spin_unlock(&xprt->queue_lock);
@@ -151,7 +151,7 @@ static struct rpc_rqst *rrpc_bc_alloc(struct rrpc_xprt *t)
 	}
 	atomic_inc(&t->nr_calls);
 	rqst->rq_xprt = &t->xprt;
-	rqst->rq_xid = t->rx.head.xid;
+	rqst->rq_xid = t->rx.head.begin.xid;
 	rqst->rq_connect_cookie = t->xprt.connect_cookie;
 	INIT_LIST_HEAD(&rqst->rq_list);
 	INIT_LIST_HEAD(&rqst->rq_bc_pa_list);
@@ -261,7 +261,7 @@ static int rrpc_rx_fragment(struct rrpc_xprt *t)
 
 	if (rx->skip)
 		goto skip;
-	switch (be32_to_cpu(rx->head.dir)) {
+	switch (be32_to_cpu(rx->head.begin.dir)) {
 	case RPC_REPLY:
 		err = rrpc_rx_reply(t);
 		break;

@@ -429,7 +429,7 @@ static const struct svc_xprt_ops rrpc_svc_ops = {
 	.xpo_detach		= rrpc_svc_detach,
 	.xpo_free		= rrpc_svc_free,
 	.xpo_kill_temp_xprt	= rrpc_svc_kill_temp,
-	RRPC_XPO_SECURE_PORT(rrpc_secure_port)
+	RRPC_XPO_SECURE_PORT
 };
 
 static struct svc_xprt_class rrpc_svc_class = {

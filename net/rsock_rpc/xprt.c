@@ -283,7 +283,6 @@ static void rrpc_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 static void rrpc_close(struct rpc_xprt *xprt)
 {
 	rrpc_disconnect(rrpc_xprt(xprt));
-	xprt->reestablish_timeout = 0;
 }
 
 static void rrpc_inject_disconnect(struct rpc_xprt *xprt)

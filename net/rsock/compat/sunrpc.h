@@ -12,9 +12,9 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 /* the core asked for it, after each request */
-#define RRPC_XPO_SECURE_PORT(fn)	.xpo_secure_port = (fn),
+#define RRPC_XPO_SECURE_PORT	.xpo_secure_port = rrpc_secure_port,
 #else
-#define RRPC_XPO_SECURE_PORT(fn)
+#define RRPC_XPO_SECURE_PORT
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
