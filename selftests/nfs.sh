@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# NFS over AF_RSOCK with the kernel's own server and client, unchanged: files,
+# locks, what the server has to tell its client, lost connections, peers that
+# speak no RPC. nfs_full.sh has the rest.
+#
+# Guest: m=1536 t=240
+# Kernels: all
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/topo.sh
+. "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/nfs_lib.sh
+. "$(dirname "$0")/nfs_lib.sh"
+
+command -v mount.nfs exportfs >/dev/null || {
+	skip "NFS" "no programs of NFS here (tools/vm/setup nfs)"
+	finish
+}
+
+nfs_begin
+
+# --- files ----------------------------------------------------------------------------
+
+SOURCE=$TREE/net/rsock_rpc
+
+copied() { # NAME
+	cp -r "$SOURCE" "$MNT/$1/tree" && nfs_umount "$1" && nfs_mount "$1" "$2" &&
+		diff -r "$SOURCE" "$MNT/$1/tree" && diff -r "$SOURCE" "$EXPORT/tree" && rm -r "$MNT/$1/tree"
+}
+
+# There are packets for all of it, and of TCP no connection: NFSv4 needs one only.
+by_rdma() {
+	local packets tcp
+	packets=$(sent_packets "$ADEV") tcp=$(tcp_opens)
+	dd if=/dev/urandom of="$MNT/four/big" bs=64k count=64 conv=fsync status=none &&
+		cmp "$MNT/four/big" "$EXPORT/big" && rm "$MNT/four/big" || return
+	packets=$(($(sent_packets "$ADEV") - packets)) tcp=$(($(tcp_opens) - tcp))
+	echo "$packets packets, $tcp connections of TCP"
+	[ "$packets" -ge $((4 * 1024 * 1024 / 4096)) ] && [ "$tcp" = 0 ]
+}
+
+tcp=$(tcp_opens)
+check "mount NFSv4.2" nfs_mount four 4.2
+check "no connection of TCP for it" test "$(tcp_opens)" = "$tcp"
+check "mount NFSv3" nfs_mount three 3
+check "4 MiB went by RDMA" by_rdma
+check "NFSv4.2: a tree, there and back" copied four 4.2
+check "NFSv3: a tree, there and back" copied three 3
+check "NFSv4.2: random work" "$PROGRAMS/nfs_file" -n 150 "$MNT/four/file"
+check "NFSv3: random work" "$PROGRAMS/nfs_file" -n 150 "$MNT/three/file"
+
+# --- what the server tells its client ---------------------------------------------------
+
+# A client that reads a file may keep it, until somebody changes it: here, one
+# at the server. Without a way to tell the client that takes the lease, 10 s.
+recalls() {
+	local start
+	echo old >"$EXPORT/recall"
+	exec 8<"$MNT/four/recall"
+	cat <&8
+	grep -q 'type: deleg' /proc/fs/nfsd/clients/*/states || {
+		echo "it was not given"
+		return 1
+	}
+	start=$(date +%s%N)
+	timeout "$LIMIT" bash -c "echo new >$EXPORT/recall"
+	exec 8<&-
+	echo "$((($(date +%s%N) - start) / 1000000)) ms"
+	[ $((($(date +%s%N) - start) / 1000000000)) -lt 8 ] && grep new "$MNT/four/recall"
+}
+
+check "the server can call its client" grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info
+check "a delegation is recalled" recalls
+
+# --- locks ----------------------------------------------------------------------------------
+
+# Two mounts are two owners for the server, and their versions share its locks.
+cat >"$OUT/locks.py" <<'EOF'
+import fcntl, os, sys
+a, b = (open(p + "/locked", "r+b", buffering=0) for p in sys.argv[1:3])
+def denied(f, *what):
+    try:
+        fcntl.lockf(f, *what)
+    except OSError:
+        return True
+EX, SH, NB, UN = fcntl.LOCK_EX, fcntl.LOCK_SH, fcntl.LOCK_NB, fcntl.LOCK_UN
+fcntl.lockf(a, EX, 100, 0)
+assert denied(b, EX | NB, 10, 95) and denied(b, SH | NB, 1, 0)
+fcntl.lockf(b, EX | NB, 100, 100)
+assert denied(a, SH | NB, 1, 150)
+fcntl.lockf(a, UN, 50, 0)
+fcntl.lockf(b, SH | NB, 50, 0)
+fcntl.lockf(a, SH | NB, 50, 0)
+assert denied(b, EX | NB, 50, 50)
+if os.fork() == 0:                  # waits for it, and gets it
+    fcntl.lockf(b, EX, 50, 50)
+    os._exit(0)
+fcntl.lockf(a, UN)
+assert os.wait()[1] == 0
+EOF
+
+check "another mount of the same" nfs_mount five 4.2 nosharecache
+touch "$EXPORT/locked"
+check "locks of NFSv4.2" timeout "$LIMIT" python3 "$OUT/locks.py" "$MNT/four" "$MNT/five"
+check "locks of NFSv3 against NFSv4.2" timeout "$LIMIT" python3 "$OUT/locks.py" "$MNT/three" "$MNT/four"
+check "unmount the other" nfs_umount five
+
+# --- lost connections --------------------------------------------------------------------------
+
+check_fails "unload rsock_rpc.ko while it is mounted" rmmod rsock_rpc
+busy_begin four three
+check "a device goes away" rdma link del "$ADEV"
+check "and comes back" rdma link add "$ADEV" type "$RDMA_DRIVER" netdev "$ANET"
+busywait 5 gid_known "$ADEV" "$A4"
+busy_end "nothing lost" lost
+
+# --- peers that speak no RPC --------------------------------------------------------------------
+
+cat >"$OUT/hostile.py" <<'EOF'
+import ctypes, os, socket, struct, sys
+libc = ctypes.CDLL(None)
+def connect():
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=libc.socket(22, 1, 0))
+    s.settimeout(60)
+    s.connect((sys.argv[1], 20049))
+    return s
+LAST = 0x80000000
+for name, data in {
+    "no length": struct.pack(">I", LAST),
+    "a short record": struct.pack(">II", LAST | 4, 1),
+    "the longest record": struct.pack(">I", LAST | 0x7fffffff),
+    "fragments that add up": b"".join(struct.pack(">I", 500000) + bytes(500000) for i in range(4)),
+}.items():
+    s = connect()
+    try:
+        s.sendall(data)
+        got = s.recv(1)
+    except (ConnectionError, BrokenPipeError):
+        got = b""
+    assert got == b"", name
+    print(name)
+# An answer to nobody is of no interest, and a call may come in parts
+s = connect()
+s.sendall(struct.pack(">IIII", LAST | 12, 7, 1, 0))
+null = struct.pack(">10I", 9, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
+for part in (null[:6], null[6:24]):
+    s.sendall(struct.pack(">I", len(part)) + part)
+s.sendall(struct.pack(">I", LAST | len(null[24:])) + null[24:])
+assert s.recv(8, socket.MSG_WAITALL)[4:] == struct.pack(">I", 9)
+print("a call in three fragments")
+connect().sendall(struct.pack(">I", LAST | 1000) + bytes(500))
+EOF
+
+# A server that answers a call in a hostile way: to mount fails, in bounded time.
+cat >"$OUT/server.py" <<'EOF'
+import ctypes, os, socket, struct, sys
+libc = ctypes.CDLL(None)
+l = socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=libc.socket(22, 1, 0))
+l.bind((sys.argv[1], 20050))
+l.listen()
+LAST = 0x80000000
+answers = [
+    lambda xid: struct.pack(">I", LAST),
+    lambda xid: struct.pack(">I", LAST | 0x7fffffff) + xid,
+    lambda xid: struct.pack(">I", LAST | 8) + xid + struct.pack(">I", 2),
+    lambda xid: struct.pack(">I", LAST | 40) + xid + struct.pack(">I", 0) + bytes(32),
+    lambda xid: struct.pack(">I", 600000) + xid + struct.pack(">I", 1) + bytes(599992) +
+                struct.pack(">I", 600000) + bytes(600000),
+    lambda xid: struct.pack(">I", LAST | 8) + xid + struct.pack(">I", 1),
+    lambda xid: struct.pack(">I", LAST | 100000) + xid + struct.pack(">I", 1) + bytes(99992),
+]
+for n in range(1000):
+    s = l.accept()[0]
+    try:
+        call = s.recv(8, socket.MSG_WAITALL)
+        s.sendall(answers[n % len(answers)](call[4:8]))
+        print(n, flush=True)
+        while s.recv(65536): pass
+    except OSError:
+        pass
+    s.close()
+EOF
+
+hostile_server() {
+	local status
+	background python3 "$OUT/server.py" "$B4" >"$OUT/server.log" 2>&1
+	busywait 20 rdma_listening 20050 || return
+	mkdir -p "$MNT/hostile"
+	timeout "$LIMIT" mount.nfs "$B4:/" "$MNT/hostile" \
+		-o "proto=rdma,port=20050,vers=4.2,soft,timeo=20,retrans=1,retry=0"
+	status=$?
+	stop $!
+	cat "$OUT/server.log"
+	[ "$status" != 0 ] && [ "$status" != 124 ] && [ -s "$OUT/server.log" ]
+}
+
+check "clients that speak no RPC" timeout "$LIMIT" python3 "$OUT/hostile.py" "$B4"
+check "a server that speaks no RPC" hostile_server
+check "NFSv4.2 still works" "$PROGRAMS/nfs_file" -n 20 "$MNT/four/file"
+
+check "unmount NFSv3" nfs_umount three
+check "unmount NFSv4.2" nfs_umount four
+nfs_end
