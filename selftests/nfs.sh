@@ -196,6 +196,9 @@ hostile_server() {
 	[ "$status" != 0 ] && [ "$status" != 124 ] && [ -s "$OUT/server.log" ]
 }
 
+mkdir -p "$MNT/none"
+check "a server that does not listen" says 32 "Connection refused" timeout "$LIMIT" \
+	mount.nfs "$B4:/" "$MNT/none" -o proto=rdma,port=20051,vers=4.2,retry=0
 check "clients that speak no RPC" timeout "$LIMIT" python3 "$OUT/hostile.py" "$B4"
 check "a server that speaks no RPC" hostile_server
 check "NFSv4.2 still works" "$PROGRAMS/nfs_file" -n 20 "$MNT/four/file"

@@ -258,16 +258,15 @@ static void rrpc_connect_work(struct work_struct *work)
 	/* One that ends before it was of use is a failure, too */
 	xprt_reconnect_backoff(xprt, RRPC_REESTABLISH);
 	err = rrpc_connect_sock(t);
-	if (err) {
-		err = rrpc_connect_error(t, err);
-		rrpc_disconnect(t);
-	} else {
+	if (!err)
 		rrpc_connected(t);
-		err = -EAGAIN;
-	}
+	/* Before rrpc_disconnect(), which wakes them with an error of its own */
+	xprt_wake_pending_tasks(xprt, err ? rrpc_connect_error(t, err) :
+					    -EAGAIN);
+	if (err)
+		rrpc_disconnect(t);
 	xprt_clear_connecting(xprt);
 	xprt_unlock_connect(xprt, t);
-	xprt_wake_pending_tasks(xprt, err);
 	memalloc_nofs_restore(nofs);
 }
 
