@@ -18,9 +18,9 @@ is_debug && LIMIT=300
 # Users and folders that the packages would have made.
 nfs_places() {
 	local user
-	for user in _rpc:65530 statd:65531; do
-		grep -q "^${user%:*}:" /etc/passwd ||
-			echo "$user:65534::/nonexistent:/usr/sbin/nologin" >>/etc/passwd
+	for user in _rpc statd; do
+		grep -q "^$user:" /etc/passwd ||
+			echo "$user:x:65530:65534::/nonexistent:/usr/sbin/nologin" >>/etc/passwd
 	done
 	mkdir -p "$EXPORT" "$MNT" /var/lib/nfs/{sm,sm.bak,nfsdcld} /run/rpcbind /run/rpc_pipefs
 	touch /var/lib/nfs/{etab,rmtab,state} /etc/exports
