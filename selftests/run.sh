@@ -48,7 +48,7 @@ sock_env
 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
 export RSOCK_TEST_FAMILY=tcp RSOCK_RUN_LOG=$OUT/log
 run_check "$RUN" -c "$OUT/rules" "$PROGRAMS/run_test"
-for case in rules back processes; do
+for case in rules back epoll processes; do
 	CK_RUN_CASE=$case run_check "$RUN" -s -c "$OUT/rules" "$PROGRAMS/run_test"
 done
 check "a program without the C library" static_program

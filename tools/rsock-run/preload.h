@@ -53,7 +53,7 @@ void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool path_listen(const struct sockaddr *addr, socklen_t len, const char **why);
 bool path_connect(const struct sockaddr *addr, socklen_t len, const char **why);
 
-/* --- epoll.c ------------------------------------------------------------------- */
+/* --- epoll.c, in the supervisor other_epoll.c ------------------------------------------------------------------- */
 
 /* Registrations of one descriptor, which are lost as its socket is exchanged */
 #define REGISTRATIONS_MAX	8
@@ -69,6 +69,15 @@ struct registrations {
 void epoll_note(int epfd);
 void epoll_save(int fd, struct registrations *regs);
 void epoll_restore(int fd, const struct registrations *regs);
+
+/* --- fdinfo.c ------------------------------------------------------------------ */
+
+/*
+ * fdinfo_find() - find a registration
+ * @info: the opened file of the epoll in fdinfo
+ * @fd: number, and @inode of the socket that is registered
+ */
+bool fdinfo_find(int info, int fd, uint64_t inode, struct epoll_event *event);
 
 /* --- options.c ------------------------------------------------------------------ */
 

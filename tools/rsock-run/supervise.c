@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -28,6 +29,7 @@
 #include <unistd.h>
 
 #include "launcher.h"
+#include "other.h"
 #include "preload.h"
 
 /* All that the supervisor has, but for the standard ones */
@@ -78,39 +80,9 @@ static bool still_there(const struct call *c)
 	return !seccomp_notify_id_valid(c->notify, c->req->id);
 }
 
-/* A number that follows a label in a file of /proc; -1 if it is not there */
-static long proc_field(int pid, const char *name, const char *label, int base)
-{
-	char path[64], line[256];
-	long value = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	while (value < 0 && fgets(line, sizeof(line), file))
-		if (!strncmp(line, label, strlen(label)))
-			value = strtol(line + strlen(label), NULL, base);
-	fclose(file);
-	return value;
-}
-
-/* A copy of a descriptor of another process */
-static int get_fd(int pid, int fd)
-{
-	int pidfd = syscall(SYS_pidfd_open, pid, 0), copy;
-
-	if (pidfd < 0)
-		return -1;
-	copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-	close(pidfd);
-	return copy;
-}
-
 static int copy_fd(const struct call *c)
 {
-	return get_fd(proc_field(c->req->pid, "status", "Tgid:", 10), c->fd);
+	return other_fd(other_field(c->req->pid, "status", "Tgid:", 10), c->fd);
 }
 
 static bool read_name(struct call *c)
@@ -149,7 +121,7 @@ static int give_back(const struct call *c)
 	long flags;
 
 	snprintf(name, sizeof(name), "fdinfo/%d", c->fd);
-	flags = proc_field(c->req->pid, name, "flags:", 8);
+	flags = other_field(c->req->pid, name, "flags:", 8);
 	if (flags > 0 && flags & O_CLOEXEC)
 		addfd.newfd_flags = O_CLOEXEC;
 	return ioctl(c->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &addfd) < 0 ? -1 : 0;
@@ -190,13 +162,17 @@ static int settle_call(struct call *c, enum rule_direction direction)
 	struct stat before, after;
 
 	log_as(c->req->pid);
+	other_epoll(c->req->pid, c->fd);
 	if (fstat(c->own, &before) ||
 	    settle(c->own, c->fd, direction, &c->name.sa, c->name.len, &regs))
 		return errno;
 	if (fstat(c->own, &after) || after.st_ino == before.st_ino ||
 	    !is_still(c, before.st_ino))
 		return 0;
-	return give_back(c) ? errno : 0;
+	if (give_back(c))
+		return errno;
+	epoll_restore(c->own, &regs);
+	return 0;
 }
 
 /* Returns the error that the call is to fail with, or 0 for it to go on */
@@ -282,6 +258,17 @@ static int hear(int fd)
 	return value;
 }
 
+/* The program may raise its limit; its numbers are used here */
+static void all_numbers(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /*
  * Nothing of the program's is kept open, but standard error if it is the log.
  * Who ends the program ends this one, too, but not before it.
@@ -301,13 +288,14 @@ static void leave_program(int notify)
 		dup2(null, STDERR_FILENO);
 	dup3(notify, NOTIFY_FD, O_CLOEXEC);
 	close_range(NOTIFY_FD + 1, ~0U, 0);
+	all_numbers();
 	if (chdir("/"))
 		_exit(EXIT_OURS);
 }
 
 static void run_supervisor(int from, int to, int pid)
 {
-	int notify = get_fd(pid, hear(from));
+	int notify = other_fd(pid, hear(from));
 
 	tell(to, notify < 0 ? errno : 0);
 	if (notify < 0)
