@@ -106,10 +106,6 @@ recipe() {
 
 # --- proof ------------------------------------------------------------------------
 
-tcp_opens() { # connections of TCP that were made or accepted
-	awk '/^Tcp: [0-9]/ { print $6 + $7 }' /proc/net/snmp
-}
-
 # How often a mount has connected, by its transport
 connects_of() { # NAME
 	awk -v at="$MNT/$1" '$1 == "device" { here = $5 == at }
