@@ -50,9 +50,22 @@ static bool registered(int epfd, uint64_t inode, struct epoll_event *event)
 	return found;
 }
 
-void epoll_save(int fd, struct registrations *regs)
+static void find_all(DIR *dir, uint64_t inode, struct registrations *regs)
 {
 	struct dirent *entry;
+
+	while (regs->n < REGISTRATIONS_MAX && (entry = readdir(dir))) {
+		int epfd = atoi(entry->d_name);
+
+		if (!is_epoll(dirfd(dir), entry->d_name))
+			continue;
+		regs->of[regs->n].epfd = epfd;
+		regs->n += registered(epfd, inode, &regs->of[regs->n].event);
+	}
+}
+
+void epoll_save(int fd, struct registrations *regs)
+{
 	struct stat st;
 	char path[64];
 	DIR *dir;
@@ -62,14 +75,8 @@ void epoll_save(int fd, struct registrations *regs)
 	dir = opendir(path);
 	if (!dir)
 		return;
-	while (!fstat(fd, &st) && regs->n < REGISTRATIONS_MAX && (entry = readdir(dir))) {
-		int epfd = atoi(entry->d_name);
-
-		if (!is_epoll(dirfd(dir), entry->d_name))
-			continue;
-		regs->of[regs->n].epfd = epfd;
-		regs->n += registered(epfd, st.st_ino, &regs->of[regs->n].event);
-	}
+	if (!fstat(fd, &st))
+		find_all(dir, st.st_ino, regs);
 	closedir(dir);
 }
 

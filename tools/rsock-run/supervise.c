@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <seccomp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
