@@ -48,11 +48,11 @@ try_digest() {
 	for server in $LANGUAGES; do
 		port=$((port + 1))
 		command_of "$server"
-		background "${digest[@]}" serve "$B4" $port >"$OUT/$server.log" 2>&1
+		background "${digest[@]}" serve "$B4" "$port" >"$OUT/$server.log" 2>&1
 		pid=$!
-		busywait 60 rdma_listening $port || note "no server: $(tail -n 5 "$OUT/$server.log")"
+		busywait 60 rdma_listening "$port" || note "no server: $(tail -n 5 "$OUT/$server.log")"
 		for client in $LANGUAGES; do
-			check "a server in $server, a client in $client" told "$client" $port
+			check "a server in $server, a client in $client" told "$client" "$port"
 		done
 		stop "$pid"
 	done
