@@ -18,18 +18,13 @@
 EXAMPLES=$TREE/tools/examples
 LANGUAGES="Python Go Node Java"
 
-# Programs of Go are static: LD_PRELOAD does not reach them.
-go_build() { # NAME
-	CGO_ENABLED=0 GOCACHE=$DIR/go go build -o "$DIR/$1" "$EXAMPLES/$1.go"
-}
-
 # The command of a language; those that name the protocol need no rsock-run.
 command_of() { # LANGUAGE
 	case $1 in
 	Python) digest=(python3 "$EXAMPLES/digest.py") ;;
-	Go) digest=("$DIR/digest") ;;
+	Go) digest=("$PROGRAMS/digest-go") ;;
 	Node) digest=("${RUN[@]}" node "$EXAMPLES/digest.js") ;;
-	Java) digest=("${RUN[@]}" java -cp "$DIR" Digest) ;;
+	Java) digest=("${RUN[@]}" java -cp "$PROGRAMS" Digest) ;;
 	esac
 }
 
@@ -41,9 +36,7 @@ told() { # LANGUAGE PORT: a client of it is told what it should be
 
 try_digest() {
 	local server client digest pid port=7500
-	have digest python3 go node java javac || return
-	check "Go: builds" go_build digest
-	check "Java: builds" javac -d "$DIR" "$EXAMPLES/Digest.java"
+	have digest python3 "$PROGRAMS/digest-go" node java || return
 	SUM=$(sha256sum <"$DIR/file" | cut -d ' ' -f 1)
 	for server in $LANGUAGES; do
 		port=$((port + 1))
@@ -64,15 +57,14 @@ http_get() { # CLIENT...: the same file twice, by one connection
 }
 
 try_http() {
-	have http go curl || return
-	check "Go: builds net/http" go_build http
-	background "${RUN[@]}" -s "$DIR/http" serve "$B4:8081" "$DIR" >"$OUT/http.log" 2>&1
+	have http "$PROGRAMS/http-go" curl || return
+	background "${RUN[@]}" -s "$PROGRAMS/http-go" serve "$B4:8081" "$DIR" >"$OUT/http.log" 2>&1
 	server=$!
 	busywait 60 rdma_listening 8081 || note "no server: $(tail -n 5 "$OUT/http.log")"
-	check "Go: a client of net/http" http_get timeout "$LIMIT" "${RUN[@]}" -s "$DIR/http"
+	check "Go: a client of net/http" http_get timeout "$LIMIT" "${RUN[@]}" -s "$PROGRAMS/http-go"
 	check "Go: curl is its client" http_get client curl -sSf
 	check "Go: a file that is not there" says 1 404 \
-		timeout "$LIMIT" "${RUN[@]}" -s "$DIR/http" "http://$B4:8081/none"
+		timeout "$LIMIT" "${RUN[@]}" -s "$PROGRAMS/http-go" "http://$B4:8081/none"
 	by_rdma http 3
 	stop "$server"
 }
