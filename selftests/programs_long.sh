@@ -22,10 +22,10 @@ SIZE=$((64 << 20))
 try_iperf3() {
 	have iperf3 iperf3 python3 || return
 	serve 5201 iperf3 -s -B "$B4" -p 5201
-	iperf3_case 1 2000000000 "a stream" -n 2000M
-	iperf3_case 8 50000000 "eight streams" -n 2000M -P 8
-	iperf3_case 4 50000000 "reverse" -n 1000M -R -P 4
-	iperf3_case 8 1000000 "both directions" -n 1000M -P 4 --bidir
+	iperf3_case 1 1000000000 "a stream" -n 1000M
+	iperf3_case 8 20000000 "eight streams" -n 1000M -P 8
+	iperf3_case 4 20000000 "reverse" -n 500M -R -P 4
+	iperf3_case 8 1000000 "both directions" -n 500M -P 4 --bidir
 	by_rdma iperf3 25
 	stop "$server"
 }
@@ -115,14 +115,14 @@ try_replication() {
 	have replication redis-cli redis-benchmark redis-check-rdb || return
 	serve_redis "$B4" 6379 --enable-debug-command yes
 	master=$server
-	redis_load 20000 >/dev/null
+	redis_load 5000 >/dev/null
 	serve_redis "$B4" 6380 --enable-debug-command yes --replicaof "$B4 6379"
 	check "redis: a replica is linked" busywait 60 linked
 	check "redis: it has what was there before" busywait 30 caught_up
-	check "redis: more is written" redis_load 20000
+	check "redis: more is written" redis_load 5000
 	check "redis: the replica has that, too" busywait 30 caught_up
 	note "redis: $(redis dbsize) keys, $(redis info memory | sed -n 's/^used_memory_human:\([^\r]*\).*/\1/p') at either end"
-	check "redis: that are many" test "$(replica dbsize)" -gt 30000
+	check "redis: that are many" test "$(replica dbsize)" -gt 9000
 	by_rdma replication 41
 	stop "$server"
 	stop "$master"
@@ -156,7 +156,7 @@ try_wrk() {
 }
 
 memaslap_verified() {
-	client memcaslap -s "$B4:11211" -T 2 -c 32 -x 100000 -v 1.0 >"$OUT/memaslap" 2>&1
+	client memcaslap -s "$B4:11211" -T 2 -c 32 -x 30000 -v 1.0 >"$OUT/memaslap" 2>&1
 	cat "$OUT/memaslap"
 	grep -q '^verify_misses: 0' "$OUT/memaslap" && grep -q '^verify_failed: 0' "$OUT/memaslap" &&
 		grep -q '^cmd_get: [1-9]' "$OUT/memaslap"
@@ -217,12 +217,12 @@ try_postgres() {
 	serve 5432 setpriv --reuid=nobody --regid=nogroup --clear-groups \
 		"$(command -v postgres)" -D "$DIR/pg/data" -h "$B4" -k "$DIR/pg" -c fsync=off -c jit=off
 	check "pgbench: 500000 accounts" client pgbench -i -q -s 5
-	check "pgbench: select only" pgbench_run 8 2000 -S
+	check "pgbench: select only" pgbench_run 8 500 -S
 	note "$(grep '^tps' "$OUT/pgbench")"
-	check "pgbench: as TPC-B" pgbench_run 8 300
+	check "pgbench: as TPC-B" pgbench_run 8 100
 	note "$(grep '^tps' "$OUT/pgbench")"
 	check "pgbench: a connection for each" pgbench_run 8 20 -C
-	check "pgbench: the balances agree" balances 2560
+	check "pgbench: the balances agree" balances 960
 	check "psql: all accounts come out" copied_sum
 	by_rdma postgres 200
 	stop "$server"
