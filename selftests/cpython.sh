@@ -7,7 +7,7 @@
 # They talk to localhost, which has no RDMA device: in a copy of theirs that
 # becomes the address of one, and localhost has that address.
 #
-# Guest: m=2048 t=240
+# Guest: m=2048 t=1200
 # Kernels: plain
 # When: full
 # Packages: long

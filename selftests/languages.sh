@@ -4,7 +4,7 @@
 # The examples of tools/examples in Python, Go, Node.js and Java, with nothing
 # but their standard libraries: a client of each with a server of each.
 #
-# Guest: m=2048 t=240
+# Guest: m=2048 t=600
 # Kernels: plain
 # When: full
 # Packages: long
@@ -24,7 +24,7 @@ command_of() { # LANGUAGE
 	Python) digest=(python3 "$EXAMPLES/digest.py") ;;
 	Go) digest=("$PROGRAMS/digest-go") ;;
 	Node) digest=("${RUN[@]}" node "$EXAMPLES/digest.js") ;;
-	Java) digest=("${RUN[@]}" java -cp "$PROGRAMS" Digest) ;;
+	Java) digest=("${RUN[@]}" java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$PROGRAMS" Digest) ;;
 	esac
 }
 
