@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Two RDMA topologies inside one kernel; source it after lib.sh.
+# RDMA topologies; source it after lib.sh. Two of them are inside one kernel:
 #
 #   topo_wire [MTU]: two devices, and all traffic between them on the wire.
 #   Client side A connects to server side B.
@@ -16,7 +16,11 @@
 #        |
 #      d0  10.9.0.1  fd09::1  (dummy)
 #
-# Both set A4 B4 A6 B6 (addresses), ALL BLL (link-local, with %device; these
+# One is between two guests (pair_lib.sh), of which A is one and B the other:
+#
+#   topo_pair [MTU]: called in both. The devices have the same names in both.
+#
+# All set A4 B4 A6 B6 (addresses), ALL BLL (link-local, with %device; these
 # do not take the wire), ADEV BDEV (RDMA devices) and ANET BNET (network
 # devices). rxe works in the initial network namespace only, so that is where
 # everything is.
@@ -92,6 +96,24 @@ topo_wire() {
 	A4=10.9.0.1 B4=10.9.0.2 A6=fd09::1 B6=fd09::2
 	ADEV=rdma0 BDEV=rdma1 ANET=v0 BNET=v1
 	topo_export
+}
+
+topo_pair() {
+	local mtu=${1:-1500}
+	A4=10.9.0.1 B4=10.9.0.2 A6=fd09::1 B6=fd09::2
+	ADEV=rdma0 BDEV=rdma0 ANET=eth1 BNET=eth1
+	topo_modules
+	case $PAIR_END in
+	a) pair_port "$A4" "$A6" "$mtu" ;;
+	b) pair_port "$B4" "$B6" "$mtu" ;;
+	esac || topo_fail "no $RDMA_DRIVER device"
+	topo_export
+}
+
+pair_port() { # IPV4 IPV6 MTU
+	# A link that goes down and comes back has its addresses then.
+	sysctl -qw net.ipv6.conf.all.keep_addr_on_down=1
+	add_port rdma0 eth1 "$@" && busywait 5 gid_known rdma0 "$1"
 }
 
 topo_export() {

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Two guests, each a host (tools/vm/pair); source it after lib.sh and topo.sh.
+#
+#   host A, where the test script runs        host B, which does what A says
+#
+#      eth0  10.8.0.1  ------- control -------  eth0  10.8.0.2
+#      eth1  10.9.0.1  -------- wire ---------  eth1  10.9.0.2
+#        |   fd09::1                              |   fd09::2
+#      rdma0                                    rdma0
+#
+# The shell of B has the same libraries, and keeps what it is told: variables,
+# functions, processes in the background.
+#
+#   pair_begin            in A: wait for B
+#   peer LINE             for the shell of B: output and status are the line's
+#   both LINE             here and there
+#
+# PAIR_END (a or b) is set by tools/vm/pair.
+
+CONTROL_A=10.8.0.1 CONTROL_B=10.8.0.2 CONTROL_PORT=700
+PEER_DONE="pair: done"
+PEER_PATIENCE=300 # seconds for a line
+
+control_up() { # ADDRESS
+	modprobe virtio_net &&
+		busywait 10 test -e /sys/class/net/eth1 &&
+		ip addr add "$1/24" dev eth0 && ip link set eth0 up
+}
+
+pair_begin() {
+	local from to
+	control_up "$CONTROL_A" || topo_fail "no network devices: is this one of two guests?"
+	coproc busybox nc -l -p "$CONTROL_PORT" -s "$CONTROL_A"
+	# Subshells have no other descriptors of it.
+	from=${COPROC[0]} to=${COPROC[1]}
+	exec 8<&"$from" 9>&"$to"
+	peer : || topo_fail "no other guest"
+}
+
+# It is gone if it says nothing.
+peer() { # LINE
+	local line
+	echo "$*" >&9
+	while IFS= read -r -t "$PEER_PATIENCE" -u 8 line; do
+		[[ $line != "$PEER_DONE "* ]] || return "${line#"$PEER_DONE "}"
+		echo "$line"
+	done
+	echo "the other guest does not answer: $*"
+	return 1
+}
+
+both() { # LINE
+	eval "$1" && peer "$1"
+}
+
+# What B does until A is gone
+pair_obey() {
+	local line
+	control_up "$CONTROL_B" || return
+	busywait 120 connect_control || return
+	while IFS= read -r -u 9 line; do
+		eval "$line" </dev/null >&9 2>&1
+		echo "$PEER_DONE $?" >&9
+	done
+}
+
+connect_control() {
+	exec 9<>"/dev/tcp/$CONTROL_A/$CONTROL_PORT"
+}
+
+# --- the wire --------------------------------------------------------------------
+
+# netem OPTION...: for what leaves either host; without options: as it was
+netem() {
+	if [ $# = 0 ]; then
+		both "tc qdisc del dev eth1 root 2>/dev/null; true"
+	else
+		# It must not drop for want of room.
+		both "tc qdisc replace dev eth1 root netem limit 20000 $*"
+	fi
+}
+
+dropped() { # packets, by netem here
+	tc -s qdisc show dev eth1 | sed -n 's/.*dropped \([0-9]*\).*/\1/p;T;q'
+}
+
+# --- loads -------------------------------------------------------------------------
+
+LOAD=$PROGRAMS/pair_load
+LOAD_LIMIT=200 # seconds after which something hangs
+
+pair_up() { # both hosts, and the server in B
+	local lines=(load_rsock "topo_pair ${1:-9000}" sock_env "modprobe sch_netem")
+	local line
+	pair_begin
+	for line in "${lines[@]}"; do
+		both "$line" || topo_fail "$line"
+	done
+	serve_loads
+}
+
+serve_loads() {
+	peer "background $LOAD serve >\$OUT/serve.log 2>&1; SERVER=\$!"
+	peer busywait 20 rdma_listening 7600 || topo_fail "no server: $(peer cat "\$OUT/serve.log")"
+}
+
+# moves NAME ARGS: what the load says of itself is a note, with what the devices
+# did meanwhile
+moves() {
+	local name=$1 text status sent there lost
+	shift
+	sent=$(sent_packets "$ADEV") there=$(peer sent_packets "$BDEV") lost=$(($(dropped) + $(peer dropped)))
+	text=$(timeout "$LOAD_LIMIT" "$LOAD" "$@" 2>&1)
+	status=$?
+	sent=$(($(sent_packets "$ADEV") - sent)) there=$(($(peer sent_packets "$BDEV") - there))
+	lost=$(($(dropped) + $(peer dropped) - lost))
+	note "$name: $text; $sent and $there packets by RDMA, $lost lost"
+	[ $status = 0 ] || note "$(peer tail -n 3 "\$OUT/serve.log")"
+	result $status "$name"
+}
+
+pair_down() {
+	netem
+	peer stop "\$SERVER"
+	both topo_down
+	unload_rsock
+	check "the other host: unload rsock.ko" peer "busywait 10 rsock_unused; rmmod rsock"
+}
