@@ -17,7 +17,7 @@ sock_env() {
 	export RSOCK_SERVER6=$B6 RSOCK_CLIENT6=$A6
 	export RSOCK_SERVER_DEV=$BNET RSOCK_CLIENT_DEV=$ANET
 	# Link-local addresses of two ends in one kernel do not take the wire.
-	if [ "$ADEV" = "$BDEV" ]; then
+	if [ "$A4" = "$B4" ]; then
 		export RSOCK_LL6=$BLL
 	else
 		unset RSOCK_LL6

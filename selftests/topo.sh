@@ -35,7 +35,7 @@ topo_modules() {
 	rxe) modprobe -a rdma_rxe rdma_ucm ib_uverbs ;;
 	*) modprobe -a "$RDMA_DRIVER" rdma_ucm ib_uverbs ;;
 	esac
-	modprobe -aq veth dummy
+	modprobe -aq veth dummy virtio_net
 	return 0
 }
 
@@ -113,7 +113,7 @@ topo_pair() {
 pair_port() { # IPV4 IPV6 MTU
 	# A link that goes down and comes back has its addresses then.
 	sysctl -qw net.ipv6.conf.all.keep_addr_on_down=1
-	add_port rdma0 eth1 "$@" && busywait 5 gid_known rdma0 "$1"
+	busywait 10 test -e /sys/class/net/eth1 && add_port rdma0 eth1 "$@" && busywait 5 gid_known rdma0 "$1"
 }
 
 topo_export() {
