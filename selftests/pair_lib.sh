@@ -32,7 +32,7 @@ control_up() { # ADDRESS
 pair_begin() {
 	local from to
 	control_up "$CONTROL_A" || topo_fail "no network devices: is this one of two guests?"
-	coproc busybox nc -l -p "$CONTROL_PORT" -s "$CONTROL_A"
+	coproc busybox nc -l -p "$CONTROL_PORT"
 	# Subshells have no other descriptors of it.
 	from=${COPROC[0]} to=${COPROC[1]}
 	exec 8<&"$from" 9>&"$to"
@@ -123,8 +123,65 @@ moves() {
 
 pair_down() {
 	netem
-	peer stop "\$SERVER"
-	both topo_down
+	peer "stop \$SERVER"
+	check "the other host: unload rsock.ko" peer "topo_down; busywait 10 rsock_unused; rmmod rsock"
+	topo_down
 	unload_rsock
-	check "the other host: unload rsock.ko" peer "busywait 10 rsock_unused; rmmod rsock"
+}
+
+# As if its power were cut
+peer_vanishes() {
+	echo "echo b >/proc/sysrq-trigger" >&9
+}
+
+# A stream, in the middle of which the wire is down for a while
+flap() { # NAME DOWN UP: lines for eval
+	local pid before begin
+	before=$(sent_packets "$ADEV")
+	timeout "$LOAD_LIMIT" "$LOAD" stream 4 "$FLAP_MIB" >"$OUT/flap" 2>&1 &
+	pid=$!
+	busywait 60 sent_since $((before + 200)) || note "nothing is sent"
+	begin=${EPOCHREALTIME/./}
+	eval "$2"
+	sleep 1
+	check "$1: in the middle of it" still_there "$pid"
+	eval "$3"
+	note "$1: for $(((${EPOCHREALTIME/./} - begin) / 1000)) ms"
+	wait "$pid"
+	result $? "$1: $(cat "$OUT/flap")"
+}
+
+still_there() { # PID
+	! gone "$1"
+}
+
+sent_since() { # PACKETS
+	[ "$(sent_packets "$ADEV")" -gt "$1" ]
+}
+
+# Connections that lose their peer: which, and what they see, is in pair_load.c
+lost() { # NAME peer|self CUT MEND: whom the listener is for then; lines for eval
+	local name=$1 pid status
+	[ -p /run/lost ] || mkfifo /run/lost
+	exec 7<>/run/lost
+	timeout "$LOAD_LIMIT" "$LOAD" survive 4 "$2" <&7 >"$OUT/lost" 2>&1 &
+	pid=$!
+	said ready "$pid"
+	eval "$3"
+	echo >&7
+	said lost "$pid"
+	eval "$4"
+	echo >&7
+	wait "$pid"
+	status=$?
+	note "$(cat "$OUT/lost")"
+	result $status "$name"
+}
+
+said() { # LINE PID
+	busywait "$LOAD_LIMIT" said_or_gone "$@"
+}
+
+said_or_gone() {
+	grep -qx "$1" "$OUT/lost" || gone "$2"
 }

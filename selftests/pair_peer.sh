@@ -2,10 +2,8 @@
 # shellcheck shell=bash
 #
 # The other guest of two (pair_lib.sh)
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/lib.sh"
-# shellcheck source=selftests/topo.sh
-. "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/programs.sh
+. "$(dirname "$0")/programs.sh"
 # shellcheck source=selftests/sock_lib.sh
 . "$(dirname "$0")/sock_lib.sh"
 # shellcheck source=selftests/pair_lib.sh

@@ -143,4 +143,7 @@ try_http_server() {
 
 # --- all ------------------------------------------------------------------------------------
 
+# What is above is for other scripts, too.
+[ "$0" = "${BASH_SOURCE[0]}" ] || return 0
+
 try_all iperf3 redis nginx sshd asyncio http_server
