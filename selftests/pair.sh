@@ -23,11 +23,9 @@ netem loss 1%
 moves "a stream, 1 % loss" stream 6 16
 moves "placement, 1 % loss" place 6 8
 netem
-FLAP_MIB=32
-flap "the wire is cut for a while" \
-	"tc qdisc replace dev eth1 root netem loss 100%" "tc qdisc del dev eth1 root"
-flap "this end goes down and up" "ip link set eth1 down" "ip link set eth1 up"
-flap "that end goes down and up" "peer ip link set eth1 down" "peer ip link set eth1 up"
+silence "the wire is cut for a while"
+goes_down "this end goes down and up" here
+goes_down "that end goes down and up" peer
 lost "the wire is cut, and mended when all is lost" peer "netem loss 100%" netem
 lost "the other host vanishes" self peer_vanishes :
 topo_down

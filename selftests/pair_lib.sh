@@ -134,21 +134,39 @@ peer_vanishes() {
 	echo "echo b >/proc/sysrq-trigger" >&9
 }
 
-# A stream, in the middle of which the wire is down for a while
-flap() { # NAME DOWN UP: lines for eval
+# during NAME LINE: a stream, in the middle of which the line is executed; sets
+# $status and $text, which are the stream's
+during() {
 	local pid before begin
 	before=$(sent_packets "$ADEV")
-	timeout "$LOAD_LIMIT" "$LOAD" stream 4 "$FLAP_MIB" >"$OUT/flap" 2>&1 &
+	timeout 90 "$LOAD" stream 4 32 >"$OUT/during" 2>&1 &
 	pid=$!
 	busywait 60 sent_since $((before + 200)) || note "nothing is sent"
 	begin=${EPOCHREALTIME/./}
+	check "$1: in the middle of a stream" still_there "$pid"
 	eval "$2"
-	sleep 1
-	check "$1: in the middle of it" still_there "$pid"
-	eval "$3"
 	note "$1: for $(((${EPOCHREALTIME/./} - begin) / 1000)) ms"
 	wait "$pid"
-	result $? "$1: $(cat "$OUT/flap")"
+	status=$?
+	text=$(cat "$OUT/during")
+}
+
+# The wire carries nothing from here to there, for less than a device is patient
+silence() {
+	local status text
+	during "$1" "tc qdisc replace dev eth1 root netem loss 100%; sleep 1; tc qdisc del dev eth1 root"
+	result "$status" "$1: $text"
+}
+
+# A network device goes down. Soft-RoCE ends connections of which it has to send
+# just then; so they end, or they do not, but not without a word.
+goes_down() { # NAME here|peer
+	local status text where=eval
+	[ "$2" = here ] || where=peer
+	during "$1" "$where 'ip link set eth1 down; sleep 1; ip link set eth1 up'"
+	note "$1: $text"
+	check "$1: it ends" test "$status" != 124
+	moves "$1: a new one" stream 4 4
 }
 
 still_there() { # PID
