@@ -4,7 +4,7 @@
 # Two hosts with different kernels, on a wire that loses, delays and reorders:
 # streams, placement, and programs of others by rsock-run.
 #
-# Guest: m=1024 t=240 n=2
+# Guest: m=1024 t=600 n=2
 # Kernels: stock
 # When: full
 # shellcheck source=selftests/programs.sh
