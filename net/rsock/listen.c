@@ -72,7 +72,6 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	sk->sk_reuseport = lsk->sk_reuseport;
 	sk->sk_mark = lsk->sk_mark;
 	sk->sk_bound_dev_if = lsk->sk_bound_dev_if;
-	sk->sk_priority = lsk->sk_priority;
 	sk->sk_no_check_tx = lsk->sk_no_check_tx;
 	sk->sk_max_pacing_rate = lsk->sk_max_pacing_rate;
 	sk->sk_flags |= lsk->sk_flags & RSOCK_INHERITED;
