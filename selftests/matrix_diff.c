@@ -171,6 +171,7 @@ static const struct reason reasons[] = {
 			" there with kernels whose TCP lacks it. SO_RCVLOWAT may be"
 			" more than there is room for, and then a full ring is enough. An"
 			" unknown level is the same to getsockopt() as to setsockopt()."
+			" A negative length is EINVAL at every level."
 			" TCP_DEFER_ACCEPT is not rounded. What has to do with polling of"
 			" network devices is not inherited.",
 		ROWS({ "options/*", "SO_PROTOCOL", "get: 6, length 4", "get: 0, length 4" },
@@ -178,6 +179,7 @@ static const struct reason reasons[] = {
 		     { "options/*", "SO_PEEK_OFF", "?(get: )EOPNOTSUPP", "*", true },
 		     { "options/set @(-1|100000), SOL_SOCKET", "SO_RCVLOWAT", "get: *, length 4",
 		       "get: @(2147483647|100000), length 4" },
+		     { "options/get, bad pointers, IPPROTO_IPV6", "IP*", "0", "EINVAL" },
 		     { "options/*", "@(level *|of UDP)", "get: EOPNOTSUPP", "get: ENOPROTOOPT" },
 		     { "options/set *, IPPROTO_TCP", "TCP_DEFER_ACCEPT", "get: *, length 4",
 		       "get: @(-1|200|100000), length 4" },
@@ -189,6 +191,7 @@ static const struct reason reasons[] = {
 		.text = "What asks for the ways of TCP, or of IP packets, is ENOPROTOOPT.",
 		ROWS({ "options/*", "@(TCP_@(SYNCNT|LINGER2|WINDOW_CLAMP|MD5SIG*|THIN_*|REPAIR*|QUEUE_SEQ|FASTOPEN*|TIMESTAMP))", "*", "?(get: )ENOPROTOOPT" },
 		     { "options/*", "@(TCP_@(CC_INFO|SAVE_SYN|SAVED_SYN|ULP|ZEROCOPY_RECEIVE|INQ|TX_DELAY))", "*", "?(get: )ENOPROTOOPT" },
+		     { "options/*", "TCP_INFO", "@(EINVAL|EFAULT)", "ENOPROTOOPT" },
 		     { "options/*", "TCP_MAXSEG", "@(0|EINVAL|EFAULT)", "ENOPROTOOPT" },
 		     { "options/*", "IP_!(TOS|BIND_ADDRESS_NO_PORT)", "*", "?(get: )ENOPROTOOPT" },
 		     { "options/*", "IPV6_!(V6ONLY|TCLASS)", "*", "?(get: )ENOPROTOOPT" },
