@@ -23,6 +23,7 @@
 #include "tx.h"
 
 int rsock_family = AF_RSOCK;
+EXPORT_SYMBOL_GPL(rsock_family);
 module_param_named(family, rsock_family, int, 0444);
 MODULE_PARM_DESC(family, "Number of the address family (default 22)");
 

@@ -5,12 +5,14 @@
 
 #include "pernet.h"
 
+#include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
 unsigned int rsock_net_id;
+EXPORT_SYMBOL_GPL(rsock_net_id);
 
 /* In the order of enum rsock_mib, then of enum rsock_fault from its first */
 static const char * const rsock_mib_names[] = {
@@ -68,6 +70,77 @@ static int rsock_stat_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
+/* All sockets of a namespace, for those who list them */
+
+void rsock_net_add(struct sock *sk)
+{
+	struct rsock_net *rn = rsock_net(sock_net(sk));
+
+	spin_lock_bh(&rn->lock);
+	hlist_add_head(&sk->sk_node, &rn->socks);
+	spin_unlock_bh(&rn->lock);
+}
+
+/* Context: the socket's destructor */
+void rsock_net_del(struct sock *sk)
+{
+	struct rsock_net *rn = rsock_net(sock_net(sk));
+
+	spin_lock_bh(&rn->lock);
+	hlist_del_init(&sk->sk_node);
+	spin_unlock_bh(&rn->lock);
+}
+
+/**
+ * rsock_net_first() - begin with a list of sockets, or go on with it
+ * @net: network namespace
+ * @skip: sockets to leave out
+ *
+ * Return: a socket with a reference, for rsock_net_next(), or NULL.
+ */
+struct sock *rsock_net_first(struct net *net, unsigned int skip)
+{
+	struct rsock_net *rn = rsock_net(net);
+	struct sock *sk, *found = NULL;
+
+	spin_lock_bh(&rn->lock);
+	hlist_for_each_entry(sk, &rn->socks, sk_node) {
+		if (skip && skip--)
+			continue;
+		if (refcount_inc_not_zero(&sk->sk_refcnt)) {
+			found = sk;
+			break;
+		}
+	}
+	spin_unlock_bh(&rn->lock);
+	return found;
+}
+EXPORT_SYMBOL_GPL(rsock_net_first);
+
+/**
+ * rsock_net_next() - the socket behind another one
+ * @sk: that one; its reference is given up
+ *
+ * Return: a socket with a reference, or NULL at the end.
+ */
+struct sock *rsock_net_next(struct sock *sk)
+{
+	struct rsock_net *rn = rsock_net(sock_net(sk));
+	struct sock *next = sk, *found = NULL;
+
+	spin_lock_bh(&rn->lock);
+	hlist_for_each_entry_continue(next, sk_node) {
+		if (refcount_inc_not_zero(&next->sk_refcnt)) {
+			found = next;
+			break;
+		}
+	}
+	spin_unlock_bh(&rn->lock);
+	sock_put(sk);
+	return found;
+}
+EXPORT_SYMBOL_GPL(rsock_net_next);
+
 static const struct ctl_table rsock_sysctls[] = {
 	{
 		.procname	= "fin_timeout",
@@ -110,6 +183,8 @@ static int __net_init rsock_net_init(struct net *net)
 	struct rsock_net *rn = rsock_net(net);
 	int err = -ENOMEM;
 
+	spin_lock_init(&rn->lock);
+	INIT_HLIST_HEAD(&rn->socks);
 	rn->fin_timeout = 60;
 	rn->inplace_min = 128 * 1024;
 	rn->stats = alloc_percpu(struct rsock_stats);

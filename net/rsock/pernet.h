@@ -42,6 +42,8 @@ struct rsock_stats {
  *	(net.rsock.inplace_min)
  * @sysctl: registered table
  * @table: this namespace's copy of it
+ * @lock: guards @socks
+ * @socks: all sockets, from their making until they are destructed
  */
 struct rsock_net {
 	DEFINE_SNMP_STAT(struct rsock_stats, stats);
@@ -49,6 +51,8 @@ struct rsock_net {
 	unsigned int inplace_min;
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
+	spinlock_t lock;
+	struct hlist_head socks;
 };
 
 extern unsigned int rsock_net_id;
@@ -61,6 +65,10 @@ static inline struct rsock_net *rsock_net(const struct net *net)
 #define RSOCK_INC_STATS(net, field) \
 	SNMP_INC_STATS(rsock_net(net)->stats, field)
 
+void rsock_net_add(struct sock *sk);
+void rsock_net_del(struct sock *sk);
+struct sock *rsock_net_first(struct net *net, unsigned int skip);
+struct sock *rsock_net_next(struct sock *sk);
 int rsock_pernet_init(void);
 void rsock_pernet_exit(void);
 

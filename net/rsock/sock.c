@@ -271,6 +271,7 @@ static void rsock_sk_destruct(struct sock *sk)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
 
+	rsock_net_del(sk);
 	if (rs->ep)
 		rsock_ep_put(rs->ep);
 	/* inet_stream_connect() and others may have used these */
@@ -317,6 +318,7 @@ int rsock_sk_init(struct sock *sk)
 	INIT_LIST_HEAD(&rs->accept_node);
 	INIT_LIST_HEAD(&rs->pending);
 	INIT_LIST_HEAD(&rs->ready);
+	rsock_net_add(sk);
 	return 0;
 }
 

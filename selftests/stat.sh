@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# rsockstat, and what sock_diag tells it: each socket once, with what is known of
+# it, and nothing of other namespaces.
+#
+# Guest: m=1024 t=120
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/topo.sh
+. "$(dirname "$0")/topo.sh"
+
+STAT=$TREE/build/tools/rsockstat
+CONNECTIONS=120
+READY=$OUT/ready
+
+# A listener, connections to it, 1000 bytes on the first that nobody reads, and
+# one that is half shut down.
+sockets() {
+	exec python3 -c '
+import signal, socket, sys
+address, n, ready = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+lsn = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 260)
+lsn.bind((address, 7471))
+lsn.listen(50)
+held = []
+for i in range(n):
+    c = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 260)
+    c.connect((address, 7471))
+    held += [c, lsn.accept()[0]]
+held[0].sendall(b"x" * 1000)
+held[2].shutdown(socket.SHUT_WR)
+held[3].recv(1)
+held[4].setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+unbound = socket.socket(socket.AF_INET6, socket.SOCK_STREAM, 260)
+open(ready, "w").close()
+signal.pause()' "$A4" "$CONNECTIONS" "$READY"
+}
+
+lines() { # ARGS: how many sockets are shown
+	"$STAT" -H "$@" | wc -l
+}
+
+shows() { # NUMBER ARGS
+	local want=$1 got
+	shift
+	got=$(lines "$@")
+	[ "$got" = "$want" ] || {
+		"$STAT" "$@" | head -n 20
+		echo "$got sockets, not $want"
+		return 1
+	}
+}
+
+shows_elsewhere() { # NUMBER ARGS
+	ip netns add elsewhere && ip netns exec elsewhere "$STAT" -H "${@:2}" >"$OUT/elsewhere" &&
+		ip netns del elsewhere && [ "$(wc -l <"$OUT/elsewhere")" = "$1" ]
+}
+
+# by_json ARGS -- EXPRESSION: true of the list s
+by_json() {
+	local args=()
+	while [ "$1" != -- ]; do
+		args+=("$1")
+		shift
+	done
+	"$STAT" -j "${args[@]}" | python3 -c 'import json, sys
+s = json.load(sys.stdin)
+assert eval(sys.argv[1]), s[:3]' "$2"
+}
+
+check "without the module it says what to do" says 1 "modprobe rsock" "$STAT"
+load_rsock
+check "load rsock_diag.ko" insmod "$BUILD/net/rsock/rsock_diag.ko"
+check "there is no socket" shows 0 -a
+topo_self
+background sockets
+busywait 60 test -e "$READY" || not_ok "the sockets are made"
+check "connections, each end" shows $((2 * CONNECTIONS))
+check "all sockets, each once" by_json -a -- "len({x['inode'] for x in s}) == len(s) == 2 * $CONNECTIONS + 2"
+check "one listens" by_json -l -- "len(s) == 1 and s[0]['local_port'] == 7471 and s[0]['send_q'] == 50"
+check "one has neither address nor port" by_json -s close -- \
+	"len(s) == 1 and s[0]['local_address'] == '::' and s[0]['local_port'] == 0"
+check "one end has bytes to read" by_json -i -- \
+	"[x['rdma']['unread'] for x in s if x['recv_q']] == [1000]"
+check "one end has shut down, and the other knows" by_json -s fin-wait-2 -s close-wait -- \
+	"sorted(x['state'] for x in s) == ['close-wait', 'fin-wait-2']"
+check "one keeps alive" by_json -i -- "sum('keepalive' in x['rdma']['flags'] for x in s) == 1"
+check "each connection has a queue pair" by_json -i -s established -- \
+	"len({x['rdma']['qp'] for x in s} - {0}) == len(s) and all(x['rdma']['device'] == '$ADEV' for x in s)"
+check "half of the ends are passive" by_json -i -- \
+	"sum('passive' in x['rdma']['flags'] for x in s) == $CONNECTIONS"
+check "memory" by_json -m -- "all(x['memory']['rcvbuf'] > 0 for x in s)"
+check "who has it open" by_json -l -p -- "'python3' in s[0]['process']"
+check "by port" shows $((2 * CONNECTIONS)) -P 7471
+check "by a port that nobody has" shows 0 -P 9
+check "by address" shows $((2 * CONNECTIONS)) -A "$A4"
+check "by an address that nobody has" shows 0 -A 10.9.0.99
+check "another namespace has none" shows_elsewhere 0 -a
+check "an unknown state is refused" says 64 "there are" "$STAT" -s open
+check "ss works as before" ss -tan
+stop "${PIDS[-1]}"
+check "they are gone" busywait 70 shows 0 -a
+topo_down
+check "unload rsock_diag.ko" rmmod rsock_diag
+unload_rsock
+finish
