@@ -74,6 +74,7 @@ load_rsock
 check "load rsock_diag.ko" insmod "$BUILD/net/rsock/rsock_diag.ko"
 check "there is no socket" shows 0 -a
 topo_self
+rm -f "$READY"
 background sockets
 busywait 60 test -e "$READY" || not_ok "the sockets are made"
 check "connections, each end" shows $((2 * CONNECTIONS))
