@@ -131,8 +131,6 @@ int rrpc_sock_create(struct rrpc_sock *s, struct net *net)
 		return err;
 	sk = s->sock->sk;
 	rrpc_sock_reclassify(sk);
-	/* A closed one lives on for a while */
-	sk_net_refcnt_upgrade(sk);
 	sk->sk_reuse = SK_CAN_REUSE;
 	/* Writing back dirty pages must not wait for that same thing */
 	sk->sk_allocation = GFP_NOFS;

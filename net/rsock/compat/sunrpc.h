@@ -34,14 +34,4 @@ static inline void rrpc_bc_enqueue(struct svc_serv *serv, struct rpc_rqst *rqst)
 }
 #endif
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
-/* A socket of the kernel did not hold its namespace, and could not be told to */
-static inline void sk_net_refcnt_upgrade(struct sock *sk)
-{
-	sk->sk_net_refcnt = 1;
-	get_net_track(sock_net(sk), &sk->ns_tracker, GFP_KERNEL);
-	sock_inuse_add(sock_net(sk), 1);
-}
-#endif
-
 #endif /* _RSOCK_COMPAT_SUNRPC_H */
