@@ -141,12 +141,12 @@ static const struct reason reasons[] = {
 			" bind() on, whatever IP_BIND_ADDRESS_NO_PORT says.",
 		ROWS({ "names/conflict, IPv6 and 0.0.0.0", "bind", "0", "EADDRINUSE" },
 		     { "names/conflict, IPv6 and 0.0.0.0", "listen", "0", "not bound" },
-		     { "names/conflict*, SO_REUSEPORT", "bind", "0", "EADDRINUSE" },
-		     { "names/conflict*, SO_REUSEPORT", "listen", "0", "not bound" },
+		     { "names/conflict*, SO_REUSEPORT", "bind", "0", "EADDRINUSE", true },
+		     { "names/conflict*, SO_REUSEPORT", "listen", "0", "not bound", true },
 		     { "names/conflict*", "listen", "0", "EADDRINUSE" },
 		     { "names/two listeners*", "listen*", "0", "EADDRINUSE" },
 		     { "names/two listeners, SO_REUSEPORT", "second", "nothing, FIONREAD EINVAL",
-		       "OUT|HUP, 0 bytes" },
+		       "OUT|HUP, 0 bytes", true },
 		     { "names/port later", "bound", "* port 0 (length 16)", "* port 1 (length 16)" },
 		     { "names/server again", "bind", "EADDRINUSE", "0" })
 	},
@@ -168,7 +168,8 @@ static const struct reason reasons[] = {
 	{
 		.title = "Options",
 		.text = "The protocol's number is what the protocol is not, TCP. SO_PEEK_OFF is"
-			" there with kernels whose TCP lacks it. SO_RCVLOWAT may be"
+			" there with kernels whose TCP lacks it; SO_REUSEPORT is not there"
+			" before Linux 6.7, but with IPPROTO_RSOCK. SO_RCVLOWAT may be"
 			" more than there is room for, and then a full ring is enough. An"
 			" unknown level is the same to getsockopt() as to setsockopt()."
 			" A negative length is EINVAL at every level."
@@ -177,6 +178,8 @@ static const struct reason reasons[] = {
 		ROWS({ "options/*", "SO_PROTOCOL", "get: 6, length 4", "get: 0, length 4" },
 		     { "options/*", "SO_PROTOCOL", "get: 6, length 2", "get: 0, length 2" },
 		     { "options/*", "SO_PEEK_OFF", "?(get: )EOPNOTSUPP", "*", true },
+		     { "options/*", "SO_REUSEPORT", "0", "EOPNOTSUPP", true },
+		     { "options/*", "SO_REUSEPORT", "get: 1, length 4", "get: 0, length 4", true },
 		     { "options/set @(-1|100000), SOL_SOCKET", "SO_RCVLOWAT", "get: *, length 4",
 		       "get: @(2147483647|100000), length 4" },
 		     { "options/get, bad pointers, IPPROTO_IPV6", "IP*", "0", "EINVAL" },

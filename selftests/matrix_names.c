@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "matrix.h"
 
@@ -504,6 +505,17 @@ static void connect_link_local(void)
 
 enum { REUSE_A = 1, REUSE_B = 2, LISTEN_A = 4, V6ONLY = 8, PORT = 16 };
 
+/* Before 6.7 the kernel has it for families only that it knows */
+static bool has_reuseport(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	MUST(uname(&u));
+	CHECK(sscanf(u.release, "%d.%d", &major, &minor) == 2, "%s", u.release);
+	return is_inet() || major > 6 || (major == 6 && minor >= 7);
+}
+
 /* Does "b" get the port that "a" has? */
 static void conflict(struct addr a, struct addr b, int how)
 {
@@ -513,6 +525,8 @@ static void conflict(struct addr a, struct addr b, int how)
 	struct addr name;
 	int one = 1;
 
+	if (option == SO_REUSEPORT && !has_reuseport())
+		return;
 	set_int(first, SOL_SOCKET, option, !!(how & REUSE_A));
 	set_int(second, SOL_SOCKET, option, !!(how & REUSE_B));
 	if (how & V6ONLY) {
@@ -636,6 +650,8 @@ static void two_listeners(int option)
 	int first = open_socket(IPV4, 0), second = open_socket(IPV4, 0);
 	struct addr a = server_addr(IPV4, 0);
 
+	if (option == SO_REUSEPORT && !has_reuseport())
+		return;
 	set_int(first, SOL_SOCKET, option, 1);
 	set_int(second, SOL_SOCKET, option, 1);
 	MUST(bind(first, &a.sa, a.len));

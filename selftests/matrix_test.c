@@ -9,7 +9,7 @@
  *	matrix_test --differences	what is intended, for Documentation/rsock.rst
  *	matrix_test --rows		the same, by cases and lines of records
  *
- * A case that differs is run twice more. -v shows the records. All cases of one name up to the first slash are one
+ * A case that differs is run some times more. -v shows the records. All cases of one name up to the first slash are one
  * result of TAP, which goes to CK_TAP_LOG_FILE_NAME or standard output.
  * MATRIX_PATIENCE is for how many ms what differs is looked at (see
  * rec_settled()).
@@ -204,7 +204,7 @@ static void run_case(int index, struct record *records)
 {
 	const struct matrix_case *c = &cases[index];
 	long long from = now_ms();
-	int tries = 3;
+	int tries = 5;
 
 	while (!run_both(c, records) && --tries)
 		;

@@ -50,6 +50,14 @@ static void rsock_addr_copy(union rsock_addr *to,
 		memcpy(&to->in6, from, sizeof(to->in6));
 }
 
+/* rdma_cm knows the scope, but does not keep it with the address */
+static void rsock_addr_scope(union rsock_addr *a, const struct rdma_addr *addr)
+{
+	if (a->sa.sa_family == AF_INET6 && !a->in6.sin6_scope_id &&
+	    (ipv6_addr_type(&a->in6.sin6_addr) & IPV6_ADDR_LINKLOCAL))
+		a->in6.sin6_scope_id = addr->dev_addr.bound_dev_if;
+}
+
 /**
  * rsock_sk_addrs() - learn from the cm_id what the addresses are
  * @sk: socket whose endpoint has a cm_id, locked or with ep->lock held
@@ -61,6 +69,8 @@ void rsock_sk_addrs(struct sock *sk)
 
 	rsock_addr_copy(&rs->laddr, &addr->src_addr);
 	rsock_addr_copy(&rs->paddr, &addr->dst_addr);
+	rsock_addr_scope(&rs->laddr, addr);
+	rsock_addr_scope(&rs->paddr, addr);
 }
 
 /*
