@@ -65,7 +65,7 @@ install: module
 	$(MAKE) -s -C "$$2" M="$(CURDIR)/build/$$1" CONFIG_MODULE_SIG_ALL= modules_install && \
 	depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') "$$1" && \
 	install -D -m 644 include/uapi/linux/rsock.h $(DESTDIR)$(PREFIX)/include/linux/rsock.h && \
-	$(MAKE) -s -C tools/rsock-run install DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)'
+	$(MAKE) -s -C tools install DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)'
 
 clean:
 	rm -rf build
