@@ -7,6 +7,7 @@
 # machine, by usbip-host.
 #
 # Kernels: stock
+# When: full
 # Guest: m=1024 t=300
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
