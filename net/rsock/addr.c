@@ -181,6 +181,16 @@ static bool rsock_sk_reuse(const struct sock *sk)
 	return sk->sk_reuse || sk->sk_reuseport;
 }
 
+/* Who lists sockets reads them under the endpoint's lock only */
+static void rsock_sk_learn_addrs(struct sock *sk)
+{
+	struct rsock_ep *ep = rsock_sk(sk)->ep;
+
+	spin_lock_bh(&ep->lock);
+	rsock_sk_addrs(sk);
+	spin_unlock_bh(&ep->lock);
+}
+
 /**
  * rsock_sk_bind4() - go on with IPv4
  * @sk: socket, locked, bound to ::, which keeps its port
@@ -196,7 +206,7 @@ int rsock_sk_bind4(struct sock *sk)
 	err = rsock_cm_bind4(rs->ep, rs->laddr.in6.sin6_port,
 			     rsock_sk_reuse(sk));
 	if (!err)
-		rsock_sk_addrs(sk);
+		rsock_sk_learn_addrs(sk);
 	mutex_unlock(&rs->ep->id_mutex);
 	if (err)
 		rsock_sk_reset(sk);
@@ -227,7 +237,7 @@ int rsock_sk_bind(struct sock *sk, union rsock_addr *addr)
 	err = rsock_cm_bind(rs->ep, &addr->sa, rsock_sk_reuse(sk),
 			    rs->opts.v6only);
 	if (!err)
-		rsock_sk_addrs(sk);
+		rsock_sk_learn_addrs(sk);
 	mutex_unlock(&rs->ep->id_mutex);
 	if (err) {
 		rsock_sk_reset(sk);

@@ -325,13 +325,10 @@ static int rsock_cm_send_req(struct rsock_ep *ep)
 /* Have our memory registered by rsock_cm_register(), since that takes long */
 static int rsock_cm_queue_register(struct rsock_ep *ep)
 {
-	bool ok;
-
 	spin_lock_bh(&ep->lock);
-	ok = rsock_ep_set_state(ep, RSOCK_EP_REGISTER);
+	if (rsock_ep_set_state(ep, RSOCK_EP_REGISTER))
+		rsock_iw_queue(ep);
 	spin_unlock_bh(&ep->lock);
-	if (ok)
-		rsock_ep_queue_work(ep);
 	return 0;
 }
 
@@ -368,11 +365,10 @@ static int rsock_cm_got_peer(struct rsock_ep *ep, const struct rsock_conn *peer)
 	ok = rsock_ep_set_state(ep, RSOCK_EP_REGISTER);
 	if (ok)
 		rsock_cm_take_peer(ep, peer);
+	if (ok && ep->iwarp)
+		rsock_iw_queue(ep);
 	spin_unlock_bh(&ep->lock);
-	if (!ok || !ep->iwarp)
-		return ok ? rsock_ep_rts(ep) : 0;
-	rsock_ep_queue_work(ep);
-	return 0;
+	return ok && !ep->iwarp ? rsock_ep_rts(ep) : 0;
 }
 
 static int rsock_cm_decode_rep(struct rsock_ep *ep,
@@ -489,12 +485,18 @@ static int rsock_cm_accept(struct rsock_ep *ep)
 /**
  * rsock_cm_register() - register our memory, and let the peer know us
  * @ep: iWARP endpoint, in state REGISTER when this was asked for. Context: work
+ *	of its own, see iwarp.c
  */
 void rsock_cm_register(struct rsock_ep *ep)
 {
-	int err = rsock_iw_register(ep);
+	int err;
 
-	if (err)
+	if (READ_ONCE(ep->state) != RSOCK_EP_REGISTER)
+		return;
+	err = rsock_iw_register(ep);
+	if (err && ep->passive)
+		rsock_ep_kill(ep, -err);
+	else if (err)
 		rsock_cm_failed(ep, err);
 	else
 		rsock_cm_registered(ep);

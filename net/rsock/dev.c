@@ -5,7 +5,7 @@
  * When a device goes away, every endpoint on it is killed and waited for: the
  * sockets live on with an error, what they had from the device does not. The
  * wait is short, since an endpoint's teardown waits for nothing but its own
- * queue pair.
+ * queue pair; but with soft-iWARP that may be for TCP to connect.
  */
 
 #include "dev.h"

@@ -164,7 +164,10 @@ static void rsock_ep_linger_work(struct work_struct *work)
 
 	spin_lock_bh(&ep->lock);
 	/* In state OPEN, and only then, there is still somebody to count for */
-	if (ep->state == RSOCK_EP_OPEN) {
+	if (ep->state == RSOCK_EP_OPEN && ep->iwarp && ep->rx.eof &&
+	    ep->tx.fin_posted == RSOCK_FIN_DISCONNECT) {
+		rsock_ep_kill_locked(ep, 0);	/* all but the peer's leaving */
+	} else if (ep->state == RSOCK_EP_OPEN) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_LINGERTIMEOUTS);
 		rsock_ep_kill_locked(ep, ETIMEDOUT);
 	}
@@ -367,6 +370,10 @@ int rsock_ep_open(struct rsock_ep *ep)
 	struct ib_device *dev = ep->id->device;
 	int err;
 
+	/* Whoever asks it, soft-iWARP connects from the initial one */
+	if (dev->ops.driver_id == RDMA_DRIVER_SIW &&
+	    !net_eq(ep->net, &init_net))
+		return -ENODEV;
 	err = rsock_dev_attach(ep, dev);
 	if (err)
 		return err;
@@ -576,6 +583,17 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 	rsock_iomap_park(ep);
 }
 
+/* Does iwarp.c work on it? Then that has this work run again */
+static bool rsock_ep_is_busy(struct rsock_ep *ep)
+{
+	bool busy;
+
+	spin_lock_bh(&ep->lock);
+	busy = ep->iw.busy;
+	spin_unlock_bh(&ep->lock);
+	return busy;
+}
+
 static void rsock_ep_work(struct work_struct *work)
 {
 	struct rsock_ep *ep = container_of(work, struct rsock_ep, work);
@@ -587,9 +605,7 @@ static void rsock_ep_work(struct work_struct *work)
 		rsock_cm_retry(ep);
 	else if (state == RSOCK_EP_REGISTER && !ep->iwarp)
 		rsock_cm_registered(ep);
-	else if (state == RSOCK_EP_REGISTER)
-		rsock_cm_register(ep);
-	else if (state == RSOCK_EP_DYING)
+	else if (state == RSOCK_EP_DYING && !rsock_ep_is_busy(ep))
 		rsock_ep_teardown(ep);
 	if (rsock_iomap_unpark(ep))
 		rsock_ep_finish(ep);
@@ -632,6 +648,7 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	INIT_WORK(&ep->work, rsock_ep_work);
 	INIT_DELAYED_WORK(&ep->linger_work, rsock_ep_linger_work);
 	rsock_watch_init(ep);
+	rsock_iw_init(ep);
 	ep->send_cqe.done = rsock_send_done;
 	ep->recv_cqe.done = rsock_recv_done;
 	ep->reg_cqe.done = rsock_reg_done;

@@ -9,6 +9,42 @@
 
 #include "ep.h"
 
+struct workqueue_struct *rsock_iw_wq;
+
+static void rsock_iw_work(struct work_struct *work)
+{
+	struct rsock_ep *ep = container_of(work, struct rsock_ep, iw.work);
+	unsigned long flags = rsock_memalloc_save(ep->gfp);
+
+	rsock_cm_register(ep);
+	rsock_memalloc_restore(flags);
+	spin_lock_bh(&ep->lock);
+	ep->iw.busy = false;
+	/* It found us busy, and left */
+	if (ep->state == RSOCK_EP_DYING)
+		rsock_ep_queue_work(ep);
+	spin_unlock_bh(&ep->lock);
+	rsock_ep_put(ep);
+}
+
+void rsock_iw_init(struct rsock_ep *ep)
+{
+	INIT_WORK(&ep->iw.work, rsock_iw_work);
+}
+
+/**
+ * rsock_iw_queue() - have rsock_cm_register() called
+ * @ep: iWARP endpoint that enters state REGISTER, ep->lock held
+ */
+void rsock_iw_queue(struct rsock_ep *ep)
+{
+	lockdep_assert_held(&ep->lock);
+	ep->iw.busy = true;
+	rsock_ep_get(ep);
+	if (!queue_work(rsock_iw_wq, &ep->iw.work))
+		rsock_ep_put(ep);
+}
+
 /**
  * rsock_iw_open() - get buffers for the messages that we receive
  * @ep: iWARP endpoint that is being opened
@@ -114,13 +150,13 @@ u32 rsock_iw_msg(struct rsock_ep *ep)
  * @ep: iWARP endpoint, ep->lock held
  * @at: where in the buffer the entry is that the next one goes to
  *
- * It may have come with a message that is yet to arrive. So its end is looked
- * at, before the rest is read.
+ * It may have come with a message that is yet to arrive. So its end, the length,
+ * is looked at before the rest is read.
  */
 bool rsock_iw_granted(const struct rsock_ep *ep, size_t at)
 {
-	const u64 *page = page_address(ep->buf.pages[at >> PAGE_SHIFT]);
-	u64 end;
+	const u32 *page = page_address(ep->buf.pages[at >> PAGE_SHIFT]);
+	u32 end;
 
 	at += RSOCK_SGE_LEN - sizeof(end);
 	rsock_buf_sync(&ep->buf, at, sizeof(end), true);

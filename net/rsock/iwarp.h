@@ -20,6 +20,7 @@
  */
 
 #include <linux/minmax.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include "wire.h"
@@ -48,8 +49,11 @@ struct rsock_ep;
  * @head: the next to arrive
  * @held: messages that arrived before we knew the peer
  * @nudged: see rsock_watch_deaf()
+ * @work: registers and connects, which may take TCP's time, on a queue of its
+ *	own; holds a reference while queued
+ * @busy: it is queued or runs: the teardown waits for it to queue ep->work
  *
- * From @tail on: ep->lock, or nobody else knows the queue pair yet
+ * @tail to @nudged, @busy: ep->lock, or nobody else knows the queue pair yet
  */
 struct rsock_iw {
 	u32 *msgs;
@@ -59,6 +63,8 @@ struct rsock_iw {
 	u16 head;
 	u16 held;
 	bool nudged;
+	struct work_struct work;
+	bool busy;
 };
 
 /**
@@ -86,6 +92,10 @@ static inline u16 rsock_iw_spare(const struct rsock_conn *peer)
 					 peer->credits / 2);
 }
 
+extern struct workqueue_struct *rsock_iw_wq;
+
+void rsock_iw_init(struct rsock_ep *ep);
+void rsock_iw_queue(struct rsock_ep *ep);
 int rsock_iw_open(struct rsock_ep *ep);
 void rsock_iw_release(struct rsock_ep *ep);
 void rsock_iw_recv(struct rsock_ep *ep, struct ib_recv_wr *wr,

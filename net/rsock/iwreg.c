@@ -16,6 +16,7 @@
 #include "ep.h"
 
 #define RSOCK_LOOP_TIMEOUT	(5 * HZ)
+#define RSOCK_LOOP_BACKLOG	8
 #define RSOCK_LOOP_RESOLVE	1000	/* ms */
 
 /**
@@ -71,14 +72,6 @@ static struct rdma_conn_param rsock_loop_param(struct rsock_loop *loop)
 	};
 }
 
-static int rsock_loop_connect(struct rsock_loop *loop)
-{
-	struct rdma_conn_param param = rsock_loop_param(loop);
-	int err;
-
-	err = rsock_loop_create_qp(loop, loop->active);
-	return err ?: rdma_connect_locked(loop->active, &param);
-}
 
 /* Anybody can connect to @listener, but there is one that it waits for */
 static int rsock_loop_request(struct rsock_loop *loop, struct rdma_cm_id *id,
@@ -116,8 +109,6 @@ static int rsock_loop_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		err = rdma_resolve_route(id, RSOCK_LOOP_RESOLVE);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		err = rsock_loop_connect(loop);
-		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		complete(&loop->done);
 		break;
@@ -136,6 +127,21 @@ static int rsock_loop_wait(struct rsock_loop *loop)
 	if (!wait_for_completion_timeout(&loop->done, RSOCK_LOOP_TIMEOUT))
 		return -ETIMEDOUT;
 	return loop->err;
+}
+
+/* Not in the handler, which all connections of the machine wait for */
+static int rsock_loop_connect(struct rsock_loop *loop)
+{
+	struct rdma_conn_param param = rsock_loop_param(loop);
+	int err;
+
+	err = rsock_loop_create_qp(loop, loop->active);
+	if (err)
+		return err;
+	rdma_lock_handler(loop->active);
+	err = rdma_connect_locked(loop->active, &param);
+	rdma_unlock_handler(loop->active);
+	return err ?: rsock_loop_wait(loop);
 }
 
 static struct rdma_cm_id *rsock_loop_create_id(struct rsock_loop *loop)
@@ -161,13 +167,14 @@ static int rsock_loop_open(struct rsock_loop *loop)
 	err = rdma_bind_addr(loop->listener, sa);
 	if (err)
 		return err;
-	err = rdma_listen(loop->listener, 1);
+	/* Room for strangers, whom the cookie sorts out */
+	err = rdma_listen(loop->listener, RSOCK_LOOP_BACKLOG);
 	if (err)
 		return err;
 	err = rdma_resolve_addr(loop->active, sa, (struct sockaddr *)
 				&loop->listener->route.addr.src_addr,
 				RSOCK_LOOP_RESOLVE);
-	return err ?: rsock_loop_wait(loop);
+	return err ?: rsock_loop_wait(loop) ?: rsock_loop_connect(loop);
 }
 
 static void rsock_loop_destroy_id(struct rdma_cm_id *id)

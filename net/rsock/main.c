@@ -25,7 +25,8 @@ static int __init rsock_init(void)
 	rsock_wq = alloc_workqueue("rsock", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rsock_wq)
 		return -ENOMEM;
-	err = rsock_mapping_init();
+	rsock_iw_wq = alloc_workqueue("rsock_iw", WQ_UNBOUND, 0);
+	err = rsock_iw_wq ? rsock_mapping_init() : -ENOMEM;
 	if (err)
 		goto destroy_wq;
 	err = rsock_tx_init();
@@ -56,6 +57,8 @@ exit_tx:
 exit_mapping:
 	rsock_mapping_exit();
 destroy_wq:
+	if (rsock_iw_wq)
+		destroy_workqueue(rsock_iw_wq);
 	destroy_workqueue(rsock_wq);
 	return err;
 }
@@ -66,6 +69,7 @@ static void __exit rsock_exit(void)
 	rsock_af_exit();
 	rsock_mapping_exit();
 	rsock_dev_exit();
+	destroy_workqueue(rsock_iw_wq);
 	destroy_workqueue(rsock_wq);
 	rsock_pernet_exit();
 	rsock_tx_exit();

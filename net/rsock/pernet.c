@@ -105,7 +105,7 @@ struct sock *rsock_net_first(struct net *net, unsigned int skip)
 
 	spin_lock_bh(&rn->lock);
 	hlist_for_each_entry(sk, &rn->socks, sk_node) {
-		if (skip && skip--)
+		if (!refcount_read(&sk->sk_refcnt) || (skip && skip--))
 			continue;
 		if (refcount_inc_not_zero(&sk->sk_refcnt)) {
 			found = sk;

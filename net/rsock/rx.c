@@ -297,7 +297,6 @@ static void rsock_rx_take(struct rsock_ep *ep, u32 imm, u32 byte_len)
 	fault = rsock_rx_message(ep, imm, byte_len);
 	if (fault)
 		rsock_rx_fault(ep, fault);
-	rsock_rx_respond(ep);
 }
 
 static void rsock_rx_arrived(struct rsock_ep *ep, const struct ib_wc *wc)
@@ -308,6 +307,9 @@ static void rsock_rx_arrived(struct rsock_ep *ep, const struct ib_wc *wc)
 		rsock_rx_take(ep, be32_to_cpu(wc->ex.imm_data), wc->byte_len);
 	else if (rsock_iw_heard(ep))
 		rsock_rx_take(ep, rsock_iw_msg(ep), RSOCK_LEN_UNKNOWN);
+	else
+		return;
+	rsock_rx_respond(ep);
 }
 
 /**
@@ -319,6 +321,8 @@ void rsock_rx_held(struct rsock_ep *ep)
 	for (; ep->iw.held && !ep->rx.disconnected && !ep->rx.faulty;
 	     ep->iw.held--)
 		rsock_rx_take(ep, rsock_iw_msg(ep), RSOCK_LEN_UNKNOWN);
+	/* Their buffers are posted anew only now */
+	rsock_rx_respond(ep);
 }
 
 /**
@@ -468,7 +472,8 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			continue;
 		}
 		/* A full ring is all that a peek can ever see */
-		if (copied >= target || (avail && avail == ep->rx.win.size))
+		if (copied >= target ||
+		    (copied && avail == ep->rx.win.size))
 			break;
 		if (rsock_rx_ended(sk, ep)) {
 			/* Look again: bytes come before their end */

@@ -430,6 +430,15 @@ static int __rsock_send(struct sock *sk, struct rsock_ep *ep,
 	return err;
 }
 
+/* It lacked memory, and no completion will tell that there is some: do so now */
+static void rsock_send_retry(struct sock *sk, struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	if (list_empty(&ep->tx.unsent) && list_empty(&ep->tx.sent))
+		sk->sk_write_space(sk);
+	spin_unlock_bh(&ep->lock);
+}
+
 /**
  * rsock_send() - send(2) and its kin
  * @sk: socket, locked
@@ -468,6 +477,8 @@ int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
 	rsock_ep_get(ep);
 	err = __rsock_send(sk, ep, &s);
 	rsock_send_placed(sk, ep, to, s.queued);
+	if (err == -EAGAIN)
+		rsock_send_retry(sk, ep);
 	rsock_ep_put(ep);
 out:
 	if (s.queued)

@@ -51,7 +51,7 @@ static void rsock_addr_copy(union rsock_addr *to,
 }
 
 /* rdma_cm knows the scope, but does not keep it with the address */
-static void rsock_addr_scope(union rsock_addr *a, const struct rdma_addr *addr)
+static void rsock_addr_learn_scope(union rsock_addr *a, const struct rdma_addr *addr)
 {
 	if (a->sa.sa_family == AF_INET6 && !a->in6.sin6_scope_id &&
 	    (ipv6_addr_type(&a->in6.sin6_addr) & IPV6_ADDR_LINKLOCAL))
@@ -69,8 +69,8 @@ void rsock_sk_addrs(struct sock *sk)
 
 	rsock_addr_copy(&rs->laddr, &addr->src_addr);
 	rsock_addr_copy(&rs->paddr, &addr->dst_addr);
-	rsock_addr_scope(&rs->laddr, addr);
-	rsock_addr_scope(&rs->paddr, addr);
+	rsock_addr_learn_scope(&rs->laddr, addr);
+	rsock_addr_learn_scope(&rs->paddr, addr);
 }
 
 /*
@@ -364,8 +364,10 @@ struct rsock_ep *rsock_sk_ep(struct sock *sk)
 
 	if (!rs->ep) {
 		rs->cfg.ring = sk->sk_rcvbuf;
-		WRITE_ONCE(rs->ep, rsock_ep_alloc(sk, sock_net(sk),
-						  &rsock_sk_ep_ops, &rs->cfg));
+		/* Others look at it without the socket's lock */
+		smp_store_release(&rs->ep, rsock_ep_alloc(sk, sock_net(sk),
+							  &rsock_sk_ep_ops,
+							  &rs->cfg));
 	}
 	return rs->ep;
 }

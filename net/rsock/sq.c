@@ -119,8 +119,9 @@ void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		       (last->send_flags & IB_SEND_SIGNALED));
 	trace_rsock_post(ep, last, sq->posted);
 	err = ib_post_send(ep->qp, wr, NULL);
+	/* soft-iWARP says ENOTCONN while the peer's reset is being handled */
 	if (err)
-		rsock_ep_kill_locked(ep, -err);
+		rsock_ep_kill_locked(ep, err == -ENOTCONN ? ECONNRESET : -err);
 }
 
 /**

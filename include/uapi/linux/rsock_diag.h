@@ -85,14 +85,14 @@ enum {
  * @ring: bytes of the receive ring
  * @unread: of these, arrived and not read
  * @granted: of these, the peer may write to
- * @queued: bytes queued, not known to be at the peer
+ * @queued: bytes queued, not known to be at the peer (iWARP: not taken by TCP)
  * @unsent: of these, not even posted
  * @maps: mappings that this side made
  * @notes: RSOCK_CMSG_WRITTEN that were not read
  * @probes: sent by TCP_USER_TIMEOUT and keepalive, and not answered yet
  * @msgs_received: messages of the peer so far
  * @bytes_sent: posted so far
- * @bytes_acked: of these, known to be at the peer
+ * @bytes_acked: of these, known to be at the peer (iWARP: taken by TCP)
  * @bytes_received: of the stream so far
  */
 struct rsock_diag_info {

@@ -76,12 +76,13 @@ static inline int rsock_inet_accept(struct socket *sock, struct socket *newsock,
 /* A socket of the kernel's gets a reference to its namespace */
 static inline void rsock_hold_net(struct sock *sk)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
-	__netns_tracker_free(sock_net(sk), &sk->ns_tracker, false);
-#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	sk_net_refcnt_upgrade(sk);
+#else
 	sk->sk_net_refcnt = 1;
 	get_net_track(sock_net(sk), &sk->ns_tracker, GFP_KERNEL);
 	sock_inuse_add(sock_net(sk), 1);
+#endif
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)

@@ -1156,8 +1156,8 @@ static void test_death(void)
 }
 
 /*
- * Unmapped by the peer while many writes wait: they say so, and not under a lock
- * that the functions of the socket take.
+ * Unmapped by the peer while writes wait, behind more of the stream than the peer
+ * takes: they say so, and not under a lock that the functions of the socket take.
  */
 struct lost {
 	struct one_write one;
@@ -1172,44 +1172,48 @@ static void lost_done(struct rsock_write *w, int err)
 	one_write_done(w, err);
 }
 
-#define LOST_WRITES	512
+#define LOST_WRITES	16
+#define LOST_STREAM	SZ_1M
 
 static void test_lost(void)
 {
 	struct lost *lost = vzalloc(LOST_WRITES * sizeof(*lost));
+	u8 *stream = vzalloc(LOST_STREAM);
 	struct places *pl = places_up();
 	struct rsock_mapping *map;
-	unsigned int i, n, accepted, enxio = 0;
+	unsigned int i, n, enxio = 0;
+	int sent;
 
-	if (!pl || !EXPECT(lost))
+	if (!pl || !EXPECT(lost && stream))
 		goto free;
 	map = rsock_map_bvec(pl->p.b, pl->bv,
 			     bvec_of(pl->to, 0, SZ_32K, pl->bv), 0);
 	if (!EXPECT(!IS_ERR(map)))
 		goto down;
 	wait_mapped(pl->p.a, 0, SZ_32K);
+	sent = send_buf(pl->p.a, stream, LOST_STREAM, MSG_DONTWAIT);
+	EXPECT(sent > 0 && sent < LOST_STREAM);
 	for (i = 0; i < LOST_WRITES; i++) {
 		one_write_init(&lost[i].one);
 		lost[i].one.w.done = lost_done;
 		lost[i].sock = pl->p.a;
 		n = bvec_of(pl->from, 0, SZ_32K, pl->bv);
-		if (rsock_write(pl->p.a, 0, pl->bv, n, &lost[i].one.w,
-				GFP_KERNEL))
-			break;
+		EXPECT_ERR(rsock_write(pl->p.a, 0, pl->bv, n, &lost[i].one.w,
+				       GFP_KERNEL), 0);
 	}
-	accepted = i;
 	rsock_unmap(map);
-	for (i = 0; i < accepted; i++) {
+	EXPECT_ERR(recv_buf(pl->p.b, stream, sent, MSG_WAITALL), sent);
+	for (i = 0; i < LOST_WRITES; i++) {
 		wait_for_completion(&lost[i].one.done);
-		EXPECT(!lost[i].one.err || lost[i].one.err == -ENXIO);
 		enxio += lost[i].one.err == -ENXIO;
 	}
-	EXPECT(enxio);
+	EXPECT(enxio == LOST_WRITES);
 	/* The connection has not suffered */
 	EXPECT_ERR(send_buf(pl->p.a, "x", 1, 0), 1);
 down:
 	places_down(pl);
 free:
+	vfree(stream);
 	vfree(lost);
 }
 
