@@ -135,6 +135,7 @@ struct rrpc_rx {
  * @event_work: tells sunrpc what events mean, which takes locks that the
  *	socket's callbacks must not
  * @nr_calls: calls of the server's in our hands or the callback service's
+ * @bc_slots: what rrpc_bc_setup() was told of. @recv_mutex
  * @timeout: if it is not the default
  */
 struct rrpc_xprt {
@@ -150,6 +151,7 @@ struct rrpc_xprt {
 	struct work_struct recv_work;
 	struct work_struct event_work;
 	atomic_t nr_calls;
+	unsigned int bc_slots;
 	struct rpc_timeout timeout;
 };
 
@@ -170,6 +172,7 @@ void rrpc_disable_swap(struct rpc_xprt *xprt);
 int rrpc_receive(struct rrpc_xprt *t);
 void rrpc_rx_reset(struct rrpc_xprt *t);
 int rrpc_bc_setup(struct rpc_xprt *xprt, unsigned int slots);
+void rrpc_bc_destroy(struct rpc_xprt *xprt, unsigned int slots);
 size_t rrpc_bc_maxpayload(struct rpc_xprt *xprt);
 unsigned int rrpc_bc_num_slots(struct rpc_xprt *xprt);
 void rrpc_bc_free_rqst(struct rpc_rqst *rqst);

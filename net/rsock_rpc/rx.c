@@ -25,6 +25,15 @@
 /* Calls of the server's at a time, in our hands and the service's */
 #define RRPC_BC_SLOTS	64
 
+/* Replies that free memory may come behind such a call: do not wait for it */
+#define RRPC_BC_GFP	(GFP_NOFS | __GFP_NORETRY | __GFP_NOWARN)
+
+/* The callback service is given so long to answer what it was given */
+#define RRPC_BC_TIMEOUT	(10 * HZ)
+
+/* Fragments received in one go, before others get at the socket */
+#define RRPC_RX_BUDGET	64
+
 static bool rrpc_rx_is_last(const struct rrpc_rx *rx)
 {
 	return rx->head.marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT);
@@ -53,6 +62,9 @@ static int rrpc_rx_head(struct rrpc_xprt *t)
 	len = be32_to_cpu(rx->head.marker) & RPC_FRAGMENT_SIZE_MASK;
 	if (len > RRPC_MAX_RECORD - rx->copied)
 		return -EMSGSIZE;
+	/* It could go on for ever */
+	if (!len && !rrpc_rx_is_last(rx))
+		return -EPROTO;
 	if (!rx->copied) {
 		if (len < RRPC_HEAD_BYTES)
 			return -EPROTO;
@@ -127,9 +139,12 @@ static int rrpc_rx_reply(struct rrpc_xprt *t)
 
 static void rrpc_bc_free(struct rpc_rqst *rqst)
 {
-	atomic_dec(&rrpc_xprt(rqst->rq_xprt)->nr_calls);
+	atomic_t *nr_calls = &rrpc_xprt(rqst->rq_xprt)->nr_calls;
+
+	if (atomic_dec_and_test(nr_calls))
+		wake_up_var(nr_calls);
 	free_page((unsigned long)rqst->rq_rcv_buf.head[0].iov_base);
-	free_page((unsigned long)rqst->rq_buffer);
+	free_page((unsigned long)rqst->rq_snd_buf.head[0].iov_base);
 	kfree(rqst);
 }
 
@@ -140,9 +155,9 @@ static struct rpc_rqst *rrpc_bc_alloc(struct rrpc_xprt *t)
 
 	if (atomic_read(&t->nr_calls) >= RRPC_BC_SLOTS)
 		return NULL;
-	rqst = kzalloc(sizeof(*rqst), GFP_NOFS);
-	call = (void *)__get_free_page(GFP_NOFS);
-	reply = (void *)__get_free_page(GFP_NOFS);
+	rqst = kzalloc(sizeof(*rqst), RRPC_BC_GFP);
+	call = (void *)__get_free_page(RRPC_BC_GFP);
+	reply = (void *)__get_free_page(RRPC_BC_GFP);
 	if (!rqst || !call || !reply) {
 		free_page((unsigned long)call);
 		free_page((unsigned long)reply);
@@ -173,13 +188,19 @@ void rrpc_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-static void rrpc_bc_deliver(struct rrpc_xprt *t, struct rpc_rqst *rqst)
+static int rrpc_bc_deliver(struct rrpc_xprt *t)
 {
+	struct rpc_rqst *rqst = t->rx.call;
+
+	/* On its way out */
+	if (!xprt_get(&t->xprt))
+		return -EPROTO;
+	t->rx.call = NULL;
 	rqst->rq_private_buf.len = t->rx.copied;
-	xprt_get(&t->xprt);
 	/* The service counts it out when it has been executed */
 	atomic_inc(&t->xprt.bc_slot_count);
 	rrpc_bc_enqueue(t->xprt.bc_serv, rqst);
+	return 0;
 }
 
 static int rrpc_rx_call(struct rrpc_xprt *t)
@@ -187,7 +208,7 @@ static int rrpc_rx_call(struct rrpc_xprt *t)
 	struct rrpc_rx *rx = &t->rx;
 	int err;
 
-	if (!t->xprt.bc_serv)
+	if (!t->xprt.bc_serv || !t->bc_slots)
 		return -EPROTO;
 	if (!rx->call)
 		rx->call = rrpc_bc_alloc(t);
@@ -199,22 +220,50 @@ static int rrpc_rx_call(struct rrpc_xprt *t)
 	/* Longer than we said it may be */
 	if (rx->skip)
 		return -EMSGSIZE;
-	if (rrpc_rx_is_last(rx)) {
-		rrpc_bc_deliver(t, rx->call);
-		rx->call = NULL;
-	}
-	return 0;
+	return rrpc_rx_is_last(rx) ? rrpc_bc_deliver(t) : 0;
 }
 
 /**
- * rrpc_bc_setup() - there will be calls of the server's: nothing to do, since
- * memory for one is allocated when it comes
+ * rrpc_bc_setup() - there will be calls of the server's: memory for one is
+ * allocated when it comes
  * @xprt: transport
  * @slots: how many at a time
  */
 int rrpc_bc_setup(struct rpc_xprt *xprt, unsigned int slots)
 {
+	struct rrpc_xprt *t = rrpc_xprt(xprt);
+
+	mutex_lock(&t->recv_mutex);
+	t->bc_slots += slots;
+	mutex_unlock(&t->recv_mutex);
 	return 0;
+}
+
+/**
+ * rrpc_bc_destroy() - there will be none any more
+ * @xprt: transport
+ * @slots: as for rrpc_bc_setup()
+ *
+ * The callback service goes next. Its threads still run, and are waited for to
+ * have done with what they were given.
+ */
+void rrpc_bc_destroy(struct rpc_xprt *xprt, unsigned int slots)
+{
+	struct rrpc_xprt *t = rrpc_xprt(xprt);
+	bool last;
+
+	mutex_lock(&t->recv_mutex);
+	t->bc_slots -= min(slots, t->bc_slots);
+	last = !t->bc_slots;
+	if (last && t->rx.call) {
+		rrpc_bc_free(t->rx.call);
+		t->rx.call = NULL;
+		t->rx.skip = true;
+	}
+	mutex_unlock(&t->recv_mutex);
+	if (last)
+		wait_var_event_timeout(&t->nr_calls, !atomic_read(&t->nr_calls),
+				       RRPC_BC_TIMEOUT);
 }
 
 /**
@@ -292,14 +341,15 @@ void rrpc_rx_reset(struct rrpc_xprt *t)
  * rrpc_receive() - receive all that has come
  * @t: transport with a socket; recv_mutex is held
  *
- * Return: 0, or an error that ends the connection.
+ * Return: 0; 1 if there may be more, since a peer that sends without end must not
+ * keep others from the socket; or an error that ends the connection.
  */
 int rrpc_receive(struct rrpc_xprt *t)
 {
 	struct rrpc_rx *rx = &t->rx;
-	int err;
+	int i, err;
 
-	for (;;) {
+	for (i = 0; i < RRPC_RX_BUDGET; i++) {
 		err = rx->body ? 0 : rrpc_rx_head(t);
 		if (!err)
 			err = rrpc_rx_fragment(t);
@@ -311,4 +361,5 @@ int rrpc_receive(struct rrpc_xprt *t)
 			rrpc_rx_reset(t);
 		cond_resched();
 	}
+	return 1;
 }

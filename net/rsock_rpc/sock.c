@@ -282,7 +282,8 @@ ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
 		  int flags)
 {
 	size_t pos = skip, marked = sizeof(__be32) + xdr->head[0].iov_len;
-	size_t end = sizeof(__be32) + xdr->len;
+	size_t end = sizeof(__be32) + xdr->len, want;
+	unsigned long start = jiffies;
 	struct rrpc_piece p;
 	__be32 marker;
 	ssize_t n = 0;
@@ -290,6 +291,10 @@ ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
 	while (pos < end) {
 		struct msghdr msg = { .msg_flags = flags };
 
+		/* Who may wait does so for one record, not for each part of it */
+		if (!(flags & MSG_DONTWAIT) &&
+		    jiffies - start > s->sock->sk->sk_sndtimeo)
+			break;
 		if (pos < marked)
 			rrpc_piece_of_marked(&p, xdr, &marker, pos);
 		else
@@ -300,10 +305,13 @@ ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
 		if (!iov_iter_is_bvec(&p.iter))
 			msg.msg_flags &= ~MSG_SPLICE_PAGES;
 		msg.msg_iter = p.iter;
+		want = iov_iter_count(&p.iter);
 		n = sock_sendmsg(s->sock, &msg);
 		if (n < 0)
 			break;
 		pos += n;
+		if (n < want)
+			break;
 	}
 	return pos > skip ? pos - skip : n;
 }

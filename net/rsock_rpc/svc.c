@@ -25,7 +25,7 @@
 #include "rpc.h"
 
 #define RRPC_BACKLOG		64
-/* A client that does not read for so long is disconnected */
+/* A client that does not read a reply within twice that is disconnected */
 #define RRPC_SEND_TIMEOUT	(30 * HZ)
 
 static struct svc_xprt_class rrpc_svc_class;
@@ -226,6 +226,9 @@ static int rrpc_svc_marker(struct rrpc_svc *svc)
 	len = be32_to_cpu(svc->marker) & RPC_FRAGMENT_SIZE_MASK;
 	if (len > svc->xprt.xpt_server->sv_max_mesg - svc->len)
 		return -EMSGSIZE;
+	/* The thread would never come back from one who sends these */
+	if (!len && !(svc->marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT)))
+		return -EPROTO;
 	svc->left = len;
 	return 0;
 }

@@ -95,8 +95,10 @@ static void rrpc_recv_work(struct work_struct *work)
 	if (t->s.sock)
 		err = rrpc_receive(t);
 	mutex_unlock(&t->recv_mutex);
-	if (err)
+	if (err < 0)
 		xprt_force_disconnect(&t->xprt);
+	else if (err)
+		queue_work(xprtiod_workqueue, work);
 	memalloc_nofs_restore(nofs);
 }
 
@@ -121,7 +123,10 @@ static int rrpc_bind(struct rrpc_xprt *t)
 
 	if (t->port)
 		err = rrpc_bind_port(t, t->port);
-	else if (!t->xprt.resvport)
+	if (err != -EADDRINUSE)
+		return err;
+	t->port = 0;
+	if (!t->xprt.resvport)
 		return t->src.ss_family ? rrpc_bind_port(t, 0) : 0;
 	for (i = 0; err == -EADDRINUSE && i < RRPC_NR_RESVPORTS; i++)
 		err = rrpc_bind_port(t, RPC_DEF_MIN_RESVPORT +
@@ -350,15 +355,20 @@ static int rrpc_send_request(struct rpc_rqst *req)
 	struct rrpc_xprt *t = rrpc_xprt(xprt);
 	struct xdr_buf *xdr = &req->rq_snd_buf;
 	size_t len = sizeof(__be32) + xdr->len;
+	bool room;
 	ssize_t n;
 
 	if (!t->s.sock)
 		return -ENOTCONN;
+	room = sk_stream_is_writeable(t->s.sock->sk);
 	/* A record that was left half sent has spoilt the stream */
 	if (t->sent && !req->rq_bytes_sent)
 		goto broken;
 	req->rq_xtime = ktime_get();
 	n = rrpc_send(&t->s, xdr, t->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* There was room, so that it was memory that it lacked */
+	if (n == -EAGAIN && room)
+		return -ENOBUFS;
 	if (n > 0) {
 		t->sent += n;
 		req->rq_bytes_sent = t->sent;
@@ -369,13 +379,8 @@ static int rrpc_send_request(struct rpc_rqst *req)
 		t->sent = 0;
 		return 0;
 	}
-	switch (n) {
-	case -EAGAIN:
+	if (n == -EAGAIN)
 		return rrpc_wait_for_space(t);
-	case -ENOBUFS:
-	case -ENOMEM:
-		return -ENOBUFS;
-	}
 broken:
 	xprt_force_disconnect(xprt);
 	return -ENOTCONN;
@@ -548,6 +553,7 @@ static const struct rpc_xprt_ops rrpc_xprt_ops = {
 	.disable_swap		= rrpc_disable_swap,
 	.inject_disconnect	= rrpc_inject_disconnect,
 	.bc_setup		= rrpc_bc_setup,
+	.bc_destroy		= rrpc_bc_destroy,
 	.bc_maxpayload		= rrpc_bc_maxpayload,
 	.bc_num_slots		= rrpc_bc_num_slots,
 	.bc_free_rqst		= rrpc_bc_free_rqst,
