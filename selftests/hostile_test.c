@@ -2103,6 +2103,9 @@ START_TEST(revokes)
 		pattern_fill(buf, sizeof(buf), i, 0);
 		for (int k = 0; k < 20; k++)
 			CHECK(place(s, buf, sizeof(buf), 10 + k * 1000), "not placed");
+		/* What is not even on its way finds no target any more */
+		while (unsent(s))
+			sleep_ms(1);
 		say(&p, REVOKE(100));
 		expect_control(&p, REVOKED(100));
 		for (int k = 0; k < 20; k++)

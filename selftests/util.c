@@ -475,6 +475,14 @@ void sleep_ms(int ms)
 		;
 }
 
+int unsent(int fd)
+{
+	int n;
+
+	MUST(ioctl(fd, SIOCOUTQNSD, &n));
+	return n;
+}
+
 long long now_ms(void)
 {
 	struct timespec ts;

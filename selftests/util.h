@@ -182,6 +182,7 @@ int inq(int fd);
 int outq(int fd);
 void wait_inq(int fd, int bytes);
 void sleep_ms(int ms);
+int unsent(int fd);		/* bytes that are not on their way */
 long long now_ms(void);
 
 /* --- notes of what the peer placed ------------------------------------------- */
