@@ -16,6 +16,7 @@
 #include <net/if.h>
 #include <search.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static unsigned int state_bit(struct argp_state *state, const char *name)
 	return 0;
 }
 
-static long number(struct argp_state *state, const char *arg, long min, long max)
+static long parse_number(struct argp_state *state, const char *arg, long min, long max)
 {
 	char *end;
 	long value = strtol(arg, &end, 10);
@@ -110,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		opt.states |= state_bit(state, arg);
 		break;
 	case 'P':
-		opt.port = number(state, arg, 1, 65535);
+		opt.port = parse_number(state, arg, 1, 65535);
 		break;
 	case 'A':
 		opt.address = arg;
@@ -134,7 +135,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		opt.json = true;
 		break;
 	case 'w':
-		opt.watch = arg ? number(state, arg, 1, 86400) : 1;
+		opt.watch = arg ? parse_number(state, arg, 1, 86400) : 1;
 		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is '%s'?", arg);
@@ -314,12 +315,30 @@ static const char *state_name(const char *const names[], unsigned int state)
 	return state > 0 && state < NR_STATES ? names[state] : "?";
 }
 
-/* Names and values of the RDMA side, in the order in which they are shown */
-#define INFO_FIELDS(do)							\
-	do(qp) do(port) do(mtu) do(sq_size) do(sq_used) do(credits)	\
-	do(room) do(rq_size) do(ring) do(unread) do(granted) do(queued)	\
-	do(unsent) do(maps) do(notes) do(probes) do(msgs_received)	\
-	do(bytes_sent) do(bytes_acked) do(bytes_received) do(features)
+/* The RDMA side, in the order in which it is shown */
+
+#define FIELD(name) \
+	{ #name, offsetof(struct rsock_diag_info, name), \
+	  sizeof(((struct rsock_diag_info *)0)->name) }
+
+static const struct field {
+	const char *name;
+	size_t offset, size;
+} fields[] = {
+	FIELD(qp), FIELD(port), FIELD(mtu), FIELD(sq_size), FIELD(sq_used), FIELD(credits), FIELD(room),
+	FIELD(rq_size), FIELD(ring), FIELD(unread), FIELD(granted), FIELD(queued), FIELD(unsent),
+	FIELD(maps), FIELD(notes), FIELD(probes), FIELD(msgs_received), FIELD(bytes_sent),
+	FIELD(bytes_acked), FIELD(bytes_received), FIELD(features),
+};
+
+#define NR_FIELDS	(sizeof(fields) / sizeof(*fields))
+
+static unsigned long long field_value(const struct rsock_diag_info *info, const struct field *field)
+{
+	const char *at = (const char *)info + field->offset;
+
+	return field->size == sizeof(__u64) ? *(const __u64 *)at : *(const __u32 *)at;
+}
 
 static const struct {
 	unsigned int bit;
@@ -351,9 +370,8 @@ static void print_info(const struct sock_view *v)
 	for (i = 0; i < NR_FLAGS; i++)
 		if (v->info->flags & flags[i].bit)
 			printf(" %s", flags[i].name);
-#define PRINT(field)	printf(" " #field ":%llu", (unsigned long long)v->info->field);
-	INFO_FIELDS(PRINT)
-#undef PRINT
+	for (i = 0; i < NR_FIELDS; i++)
+		printf(" %s:%llu", fields[i].name, field_value(v->info, &fields[i]));
 }
 
 static void print_sock(const struct sock_view *v)
@@ -403,9 +421,8 @@ static struct json_object *json_info(const struct sock_view *v)
 		if (v->info->flags & flags[i].bit)
 			json_object_array_add(list, json_object_new_string(flags[i].name));
 	json_object_object_add(o, "flags", list);
-#define PUT(field)	put_number(o, #field, v->info->field);
-	INFO_FIELDS(PUT)
-#undef PUT
+	for (i = 0; i < NR_FIELDS; i++)
+		put_number(o, fields[i].name, field_value(v->info, &fields[i]));
 	return o;
 }
 
@@ -464,7 +481,7 @@ static int on_sock(const struct nlmsghdr *nlh, void *data)
 }
 
 /* The number of the family is the module's to say; without the module there is none */
-static int family(void)
+static int family_number(void)
 {
 	FILE *f = fopen("/sys/module/rsock/parameters/family", "r");
 	int number;
@@ -485,7 +502,7 @@ static void request(struct mnl_socket *nl, unsigned int seq)
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	nlh->nlmsg_seq = seq;
 	req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
-	req->sdiag_family = family();
+	req->sdiag_family = family_number();
 	req->states = opt.states;
 	req->show = 1 << RSOCK_DIAG_INFO | 1 << RSOCK_DIAG_MEMINFO | 1 << RSOCK_DIAG_DEVICE;
 	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)

@@ -133,25 +133,36 @@ int rsock_addr_to(const struct sock *sk, union rsock_addr *addr)
 	return v6 && !mapped ? rsock_addr_unreachable(rs, addr) : 0;
 }
 
+/* An endpoint that is in use may learn its addresses, and lose its peer */
+static int rsock_ep_name(struct rsock_ep *ep, union rsock_addr *addr, int peer)
+{
+	const struct rsock_sock *rs = rsock_sk(ep->sk);
+	int state, err = 0;
+
+	spin_lock_bh(&ep->lock);
+	state = 1 << ep->sk->sk_state;
+	if (!peer)
+		*addr = rs->laddr;
+	else if (state & (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT))
+		err = -ENOTCONN;
+	else
+		*addr = rs->paddr;
+	spin_unlock_bh(&ep->lock);
+	return err;
+}
+
 int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 {
 	struct sock *sk = sock->sk;
 	struct rsock_sock *rs = rsock_sk(sk);
 	union rsock_addr addr = {};
-	int err = 0;
+	int err;
 
 	lock_sock(sk);
 	if (rs->ep)
-		spin_lock_bh(&rs->ep->lock);
-	if (!peer)
-		addr = rs->laddr;
-	else if ((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN |
-					TCPF_SYN_SENT))
-		err = -ENOTCONN;
+		err = rsock_ep_name(rs->ep, &addr, peer);
 	else
-		addr = rs->paddr;
-	if (rs->ep)
-		spin_unlock_bh(&rs->ep->lock);
+		err = peer ? -ENOTCONN : 0;
 	release_sock(sk);
 	if (err)
 		return err;

@@ -240,7 +240,21 @@ static int rsock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	return __rsock_sendmsg(sock, msg);
 }
 
-RSOCK_SENDPAGE(rsock_sendpage, __rsock_sendmsg)
+/* Before 6.5, when sendmsg() could not be given pages */
+static ssize_t __maybe_unused rsock_sendpage(struct socket *sock,
+					     struct page *page, int offset,
+					     size_t size, int flags)
+{
+	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };
+	struct bio_vec bv = {
+		.bv_page = page,
+		.bv_offset = offset,
+		.bv_len = size,
+	};
+
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, &bv, 1, size);
+	return __rsock_sendmsg(sock, &msg);
+}
 
 static int rsock_recv_note(struct sock *sk, struct msghdr *msg)
 {

@@ -572,8 +572,9 @@ static void rsock_region_revoke(struct rsock_ep *ep, struct rsock_region *r)
 }
 
 /* Is there nothing to wait for any more? */
-static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
+static bool rsock_region_is_gone(struct rsock_ep *ep, void *arg)
 {
+	const struct rsock_region *r = arg;
 	bool gone = true;
 	unsigned int i;
 
@@ -591,7 +592,7 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, struct rsock_region *r)
  */
 static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 {
-	if (rsock_region_wait(ep, r, rsock_region_is_gone(ep, r)) <= 0) {
+	if (!rsock_region_wait(ep, r, rsock_region_is_gone, r)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
 		rsock_ep_kill(ep, ETIMEDOUT);
 	}

@@ -72,7 +72,6 @@ static struct rdma_conn_param rsock_loop_param(struct rsock_loop *loop)
 	};
 }
 
-
 /* Anybody can connect to @listener, but there is one that it waits for */
 static int rsock_loop_request(struct rsock_loop *loop, struct rdma_cm_id *id,
 			      const struct rdma_conn_param *req)

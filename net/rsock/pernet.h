@@ -51,7 +51,7 @@ struct rsock_net {
 	unsigned int inplace_min;
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct hlist_head socks;
 };
 

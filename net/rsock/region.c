@@ -143,19 +143,52 @@ static int rsock_chunk_register_user(struct rsock_ep *ep,
 	return 0;
 }
 
-/* Post it if there is a slot for it. Returns false if it must wait. */
-static bool rsock_reg_post(struct rsock_ep *ep, struct ib_reg_wr *reg, u32 *seq)
+/**
+ * rsock_region_wait() - wait until something is so
+ * @ep: endpoint; ep->io.wait is where it is told
+ * @r: for which region
+ * @is_so: is it?
+ * @arg: for @is_so
+ *
+ * One who is killed does not wait for its own memory; for that of users in the
+ * kernel it does, since their connection is not only that task's.
+ *
+ * Return: false if it was not for as long as a peer may hold up anybody.
+ */
+bool rsock_region_wait(struct rsock_ep *ep, const struct rsock_region *r,
+		       bool (*is_so)(struct rsock_ep *ep, void *arg), void *arg)
 {
+	if (r->buf.lent)
+		return wait_event_timeout(ep->io.wait, is_so(ep, arg),
+					  RSOCK_IOMAP_TIMEOUT);
+	return wait_event_killable_timeout(ep->io.wait, is_so(ep, arg),
+					   RSOCK_IOMAP_TIMEOUT) > 0;
+}
+
+/**
+ * struct rsock_reg - a registration
+ * @wr: work request
+ * @seq: sq.posted after it, or sq.done if there is no connection any more
+ */
+struct rsock_reg {
+	struct ib_reg_wr wr;
+	u32 seq;
+};
+
+/* Post it if there is a slot for it. Returns false if it must wait. */
+static bool rsock_reg_post(struct rsock_ep *ep, void *arg)
+{
+	struct rsock_reg *reg = arg;
 	bool done = true;
 
 	spin_lock_bh(&ep->lock);
-	*seq = ep->sq.done;
+	reg->seq = ep->sq.done;
 	if (ep->state == RSOCK_EP_OPEN) {
 		done = rsock_sq_has_ctrl(&ep->sq);
 		if (done) {
 			ep->sq.ctrl_posted++;
-			rsock_sq_post(ep, &reg->wr, 0, true);
-			*seq = ep->sq.posted;
+			rsock_sq_post(ep, &reg->wr.wr, 0, true);
+			reg->seq = ep->sq.posted;
 		}
 	}
 	spin_unlock_bh(&ep->lock);
@@ -163,12 +196,14 @@ static bool rsock_reg_post(struct rsock_ep *ep, struct ib_reg_wr *reg, u32 *seq)
 }
 
 /* A dying queue pair may still look at the memory region until it is drained */
-static bool rsock_reg_done(struct rsock_ep *ep, u32 seq)
+static bool rsock_reg_done(struct rsock_ep *ep, void *arg)
 {
+	const struct rsock_reg *reg = arg;
 	bool done;
 
 	spin_lock_bh(&ep->lock);
-	done = (s32)(ep->sq.done - seq) >= 0 || ep->state == RSOCK_EP_DEAD;
+	done = (s32)(ep->sq.done - reg->seq) >= 0 ||
+	       ep->state == RSOCK_EP_DEAD;
 	spin_unlock_bh(&ep->lock);
 	return done;
 }
@@ -178,16 +213,14 @@ static bool rsock_reg_done(struct rsock_ep *ep, u32 seq)
  * nothing, and thereby holds up the send queue, must not make it wait for ever.
  */
 static int rsock_reg_wait(struct rsock_ep *ep, const struct rsock_region *r,
-			  struct ib_reg_wr *reg)
+			  struct rsock_reg *reg)
 {
-	u32 seq;
-
-	if (rsock_region_wait(ep, r, rsock_reg_post(ep, reg, &seq)) <= 0)
+	if (!rsock_region_wait(ep, r, rsock_reg_post, reg))
 		return -ETIMEDOUT;
-	if (rsock_region_wait(ep, r, rsock_reg_done(ep, seq)) > 0)
+	if (rsock_region_wait(ep, r, rsock_reg_done, reg))
 		return 0;
 	rsock_ep_kill(ep, ETIMEDOUT);
-	wait_event(ep->io.wait, rsock_reg_done(ep, seq));
+	wait_event(ep->io.wait, rsock_reg_done(ep, reg));
 	return -ETIMEDOUT;
 }
 
@@ -196,9 +229,9 @@ static int rsock_chunk_fast_reg(struct rsock_ep *ep, struct rsock_region *r,
 {
 	u64 at = r->head + (c->entry.offset - r->node.start);
 	u64 iova = c->entry.sge.addr, len = c->entry.sge.len;
-	struct ib_reg_wr reg = {
-		.wr.opcode	= IB_WR_REG_MR,
-		.access		= RSOCK_REGION_ACCESS,
+	struct rsock_reg reg = {
+		.wr.wr.opcode	= IB_WR_REG_MR,
+		.wr.access	= RSOCK_REGION_ACCESS,
 	};
 	struct ib_mr *mr;
 	int err;
@@ -211,8 +244,8 @@ static int rsock_chunk_fast_reg(struct rsock_ep *ep, struct rsock_region *r,
 	err = rsock_dma_to_mr(r->dma + at / PAGE_SIZE, len, mr, iova);
 	if (err)
 		return err;
-	reg.mr = mr;
-	reg.key = mr->rkey;
+	reg.wr.mr = mr;
+	reg.wr.key = mr->rkey;
 	return rsock_reg_wait(ep, r, &reg);
 }
 

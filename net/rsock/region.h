@@ -81,22 +81,13 @@ struct rsock_region {
 	struct rsock_chunk chunk[];
 };
 
-/*
- * Wait until something is so with a region, for as long as a peer may hold up
- * anybody. One who is killed does not wait for its own memory; for that of users
- * in the kernel it does, since their connection is not only that task's.
- */
-#define rsock_region_wait(ep, r, condition)				\
-	((r)->buf.lent ?						\
-	 wait_event_timeout((ep)->io.wait, condition, RSOCK_IOMAP_TIMEOUT) : \
-	 wait_event_killable_timeout((ep)->io.wait, condition,		\
-				     RSOCK_IOMAP_TIMEOUT))
-
 struct rsock_region *rsock_region_alloc(u32 head, u64 len, u64 chunk_max,
 					bool offered);
 void rsock_region_put(struct rsock_region *r);
 void rsock_region_place(struct rsock_region *r, u64 offset);
 u64 rsock_region_chunk_max(const struct rsock_ep *ep, bool user);
+bool rsock_region_wait(struct rsock_ep *ep, const struct rsock_region *r,
+		       bool (*is_so)(struct rsock_ep *ep, void *arg), void *arg);
 int rsock_region_register(struct rsock_ep *ep, struct rsock_region *r);
 void rsock_region_unregister(struct rsock_region *r);
 

@@ -146,9 +146,10 @@ static int rsock_ep_write(struct rsock_ep *ep, u64 offset,
  * socket (see include/net/rsock.h), but well within @w->done.
  *
  * Return: 0, then @w->done is called once. Else -EINVAL (nothing, an entry
- * without bytes, 2 GiB, an offset out of range, or pages of a slab), -EPIPE (no connection, or it was shut down), -ENXIO (not all of it is
- * mapped by the peer), -ENOBUFS (too much is queued), -ENOMEM; then it is not
- * called, and nothing was written.
+ * without bytes, 2 GiB, an offset out of range, or pages of a slab), -EPIPE (no
+ * connection, or it was shut down), -ENXIO (not all of it is mapped by the
+ * peer), -ENOBUFS (too much is queued) or -ENOMEM; then it is not called, and
+ * nothing was written.
  */
 int rsock_write(struct socket *sock, u64 offset, const struct bio_vec *bv,
 		unsigned int nr, struct rsock_write *w, gfp_t gfp)

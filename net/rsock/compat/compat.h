@@ -103,22 +103,9 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #define MSG_SPLICE_PAGES	0x8000000
 #define RSOCK_MSG_KERNEL	MSG_SPLICE_PAGES
 #define RSOCK_SENDPAGE_OP	.sendpage = rsock_sendpage,
-#define RSOCK_SENDPAGE(name, impl)					\
-static ssize_t name(struct socket *sock, struct page *page, int offset,	\
-		    size_t size, int flags)				\
-{									\
-	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };	\
-	struct bio_vec bv = {						\
-		.bv_page = page, .bv_offset = offset, .bv_len = size,	\
-	};								\
-									\
-	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, &bv, 1, size);	\
-	return impl(sock, &msg);					\
-}
 #else
 #define RSOCK_MSG_KERNEL	0	/* the core sees to it */
 #define RSOCK_SENDPAGE_OP
-#define RSOCK_SENDPAGE(name, impl)
 #endif
 
 /* Pages given away, as users in the kernel do it (for tests) */

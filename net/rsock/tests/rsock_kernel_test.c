@@ -48,14 +48,14 @@ static bool test_failed;
 
 /* For those calls that answer 0 or a negative errno */
 #define EXPECT_ERR(call, want) ({					\
-	long __err = (call);						\
+	long __err = (call), __want = (want);				\
 									\
-	if (__err != (want)) {						\
+	if (__err != __want) {						\
 		test_failed = true;					\
 		tap("# line %d: %s: %ld, not %ld\n", __LINE__,	\
-		    #call, __err, (long)(want));			\
+		    #call, __err, __want);				\
 	}								\
-	__err == (want);						\
+	__err == __want;						\
 })
 
 static bool wait_for_zero(atomic_t *n)
@@ -380,7 +380,7 @@ static void test_splice(void)
 		EXPECT(matches(in, len, 0));
 		EXPECT_ERR(kernel_sock_shutdown(p.a, SHUT_WR), 0);
 		for (i = 0; i < 2000 && !pages_are_free(pages); i++)
-			msleep(10);
+			msleep(20);
 		EXPECT(pages_are_free(pages));
 		pair_down(&p);
 	}
@@ -449,7 +449,7 @@ static bool comes(atomic_t *n)
 	int i;
 
 	for (i = 0; i < 2000 && !atomic_read(n); i++)
-		msleep(10);
+		msleep(20);
 	return atomic_read(n);
 }
 
@@ -495,7 +495,7 @@ static void test_no_late_calls(void)
 		EXPECT(send_buf(p.b, buf, 100, MSG_NOSIGNAL) != 0);
 		close_socket(&p.b);
 		for (i = 0; i < 20; i++)
-			msleep(10);
+			msleep(20);
 		EXPECT(!memcmp(&before, &c, sizeof(c)));
 		pair_down(&p);
 	}
@@ -581,14 +581,14 @@ static void test_read_sock(void)
 		EXPECT_ERR(send_buf(p.a, out, 50000, 0), 50000);
 		for (i = 0; i < 2000 && t.len < 100; i++) {
 			EXPECT(read_some(p.b, &t, 100 - t.len) >= 0);
-			msleep(1);
+			msleep(20);
 		}
 		EXPECT(t.len == 100);
 		for (i = 0; i < 2000 && t.len < 50000; i++) {
 			ret = read_some(p.b, &t, 50000 - t.len);
 			if (!EXPECT(ret >= 0))
 				break;
-			msleep(1);
+			msleep(20);
 		}
 		EXPECT(t.len == 50000);
 		EXPECT(t.calls >= 50);
@@ -706,7 +706,7 @@ static void wait_mapped(struct socket *sock, u64 offset, u64 len)
 	for (i = 0; i < 2000; i++) {
 		if (rsock_peer_has_mapped(sock, offset, len))
 			return;
-		msleep(5);
+		msleep(20);
 	}
 	EXPECT(!"mapped");
 }
@@ -1007,7 +1007,7 @@ static void test_written(void)
 		for (i = 0; i < 2; i++) {
 			do {
 				ret = rsock_recv_written(pl->p.b, &got);
-			} while (ret == -EAGAIN && (msleep(5), true));
+			} while (ret == -EAGAIN && (msleep(20), true));
 			EXPECT_ERR(ret, 0);
 			EXPECT(got.offset == (i ? 4100 : 100));
 			EXPECT(got.len == (i ? 1 : 4000));
