@@ -6,7 +6,7 @@
 # speak no RPC. nfs_full.sh has the rest.
 #
 # Guest: m=1536 t=240
-# Kernels: all
+# Kernels: stock
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
