@@ -25,14 +25,16 @@
 
 const char *argp_program_version = "rsockstat 0.1.0";
 
+#define STATE_NAMES "established, syn-sent, syn-recv, fin-wait-1, fin-wait-2, close, close-wait, " \
+	"last-ack, listening, closing"
+
 static const char doc[] =
 	"Show sockets of AF_RSOCK and IPPROTO_RSOCK in this network namespace."
 	"\vWithout -a or -l, connections are shown. Bytes in the receive queue "
 	"have arrived and were not read; those in the send queue are not known "
 	"to be at the peer. For a listening socket they are the connections that "
 	"wait to be accepted, and how many may wait.\n\n"
-	"States of -s are named as by ss(8): established, syn-sent, syn-recv, "
-	"fin-wait-1, fin-wait-2, close, close-wait, last-ack, listening, closing.";
+	"States of -s are named as by ss(8): " STATE_NAMES ".";
 
 static const struct argp_option options[] = {
 	{ "all", 'a', NULL, 0, "All sockets" },
@@ -82,9 +84,7 @@ static unsigned int state_bit(struct argp_state *state, const char *name)
 	for (i = 1; i < NR_STATES; i++)
 		if (!strcmp(name, states[i]))
 			return 1U << i;
-	argp_error(state, "no state '%s'; there are: established, syn-sent, syn-recv, "
-		   "fin-wait-1, fin-wait-2, close, close-wait, last-ack, listening, closing",
-		   name);
+	argp_error(state, "no state '%s'; there are: " STATE_NAMES, name);
 	return 0;
 }
 

@@ -342,13 +342,17 @@ static bool rsock_bvec_can_refer(const struct bio_vec *bv)
  */
 bool rsock_send_can_refer(const struct iov_iter *from)
 {
-	unsigned long i;
+	size_t left = from->iov_offset + iov_iter_count(from);
+	const struct bio_vec *bv;
 
 	if (!iov_iter_is_bvec(from))
 		return false;
-	for (i = 0; i < from->nr_segs; i++)
-		if (!rsock_bvec_can_refer(&from->bvec[i]))
+	/* Of a registered buffer, @from may have more than is to be sent */
+	for (bv = from->bvec; left; bv++) {
+		if (!rsock_bvec_can_refer(bv))
 			return false;
+		left -= min_t(size_t, left, bv->bv_len);
+	}
 	return true;
 }
 

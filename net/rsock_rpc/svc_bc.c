@@ -5,8 +5,8 @@
  * that sends with the svc_xprt's mutex held. What answers comes in among the
  * client's calls.
  *
- * The transport has a reference to the svc_xprt's, and the other way round; the
- * core breaks that when the connection ends.
+ * The svc_xprt holds a reference to the transport, until the connection ends;
+ * that has none to the svc_xprt.
  */
 
 #include <linux/module.h>
