@@ -823,25 +823,29 @@ uint64_t send_until_full(struct stream *st)
 	size_t chunk = 16 * KB;
 	char *buf = get_buffer(chunk);
 	uint64_t sent = 0;
-	long long from;
 	int quiet = 250;	/* ms */
+	bool full = false;
+	long long from;
 	ssize_t n;
 
 	for (;;) {
 		pattern_fill(buf, chunk, st->seed, st->pos);
 		n = send(st->fd, buf, chunk, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == EAGAIN) {
+			/* There may be room that is too small for POLLOUT. */
+			if (full)
+				break;
 			/*
 			 * What is on its way may still make room, and the
 			 * machine be slow: wait longer than ever before.
 			 */
 			from = now_ms();
-			if (!poll_ms(st->fd, POLLOUT, quiet))
-				break;
-			if (quiet < 250 + 10 * (now_ms() - from))
+			full = !poll_ms(st->fd, POLLOUT, quiet);
+			if (!full && quiet < 250 + 10 * (now_ms() - from))
 				quiet = 250 + 10 * (now_ms() - from);
 			continue;
 		}
+		full = false;
 		CHECK(n > 0, "send: %zd (%s)", n, err_name(errno));
 		st->pos += n;
 		sent += n;
