@@ -5,6 +5,7 @@
 # end.
 #
 # Kernels: stock
+# When: 6.12
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

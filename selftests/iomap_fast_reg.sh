@@ -6,6 +6,7 @@
 #
 # Guest: m=1536 t=400
 # Kernels: stock
+# When: 6.12
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

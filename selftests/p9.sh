@@ -6,6 +6,7 @@
 # random writes that are verified, and servers that end meanwhile.
 #
 # Guest: m=1024 t=300
+# When: 6.1
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

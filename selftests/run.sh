@@ -5,6 +5,7 @@
 # what needs no module, programs.sh for programs of others.
 #
 # Guest: m=1024 t=480
+# When: 6.1
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

@@ -5,6 +5,7 @@
 # it, and nothing of other namespaces.
 #
 # Guest: m=1024 t=120
+# When: 6.1
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

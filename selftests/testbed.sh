@@ -4,6 +4,7 @@
 # The test bed itself: do both topologies carry RDMA, without our module?
 #
 # Guest: m=1024 t=240
+# When: 6.1
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
