@@ -154,7 +154,7 @@ during() {
 # The wire carries nothing from here to there, for less than a device is patient
 silence() {
 	local status text
-	during "$1" "tc qdisc replace dev eth1 root netem loss 100%; sleep 1; tc qdisc del dev eth1 root"
+	during "$1" "tc qdisc replace dev eth1 root netem loss 100%; sleep 0.3; tc qdisc del dev eth1 root"
 	result "$status" "$1: $text"
 }
 
@@ -166,7 +166,30 @@ goes_down() { # NAME here|peer
 	during "$1" "$where 'ip link set eth1 down; sleep 1; ip link set eth1 up'"
 	note "$1: $text"
 	check "$1: it ends" test "$status" != 124
+	$where gsi_works || revive "$2"
 	moves "$1: a new one" stream 4 4
+}
+
+# The queue pair that connections are made with. That of soft-RoCE is dead for good
+# if it had to send while there was no link.
+gsi_works() {
+	! rdma res show qp link rdma0/1 lqpn 1 | grep -q 'state ERR'
+}
+
+new_device() { # IPV4
+	rdma link del rdma0
+	rdma link add rdma0 type "$RDMA_DRIVER" netdev eth1
+	busywait 5 gid_known rdma0 "$1"
+}
+
+revive() { # here|peer
+	note "the GSI queue pair is in ERR: a new device"
+	if [ "$1" = here ]; then
+		new_device "$A4"
+	else
+		peer "new_device $B4; stop \$SERVER"
+		serve_loads
+	fi
 }
 
 still_there() { # PID

@@ -123,6 +123,29 @@ START_TEST(set_again)
 }
 END_TEST
 
+/* Nobody answers: not for longer than the user timeout */
+START_TEST(connecting)
+{
+	unsigned long before = count("UserTimeouts");
+	struct addr where;
+	int listener = open_listener(IPV4, 1, &where), c = open_socket(IPV4, 0), err;
+
+	set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500);
+	set_nonblock(c, true);
+	wire("RSOCK_CUT");
+	MUST_FAIL(connect(c, &where.sa, where.len), EINPROGRESS);
+	wait_events(c, POLLERR);
+	err = get_int(c, SOL_SOCKET, SO_ERROR);
+	/* TCP may have been told that there is no host. */
+	CHECK(err == ETIMEDOUT || (is_tcp() && err == EHOSTUNREACH), "%s", err_name(err));
+	if (!is_tcp())
+		MUST_BE(stat_now("UserTimeouts"), before + 1);
+	wire("RSOCK_MEND");
+	close(c);
+	close(listener);
+}
+END_TEST
+
 START_TEST(unacknowledged)
 {
 	unsigned long before = count("UserTimeouts");
@@ -212,6 +235,7 @@ int main(void)
 	tcase_add_loop_test(tc, idle, 0, 2);
 	tcase_add_loop_test(tc, keepalive, 0, 3);
 	tcase_add_test(tc, set_again);
+	tcase_add_test(tc, connecting);
 	tcase_add_test(tc, unacknowledged);
 	tcase_add_test(tc, unread);
 	tcase_add_test(tc, slow_reader);

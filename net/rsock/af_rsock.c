@@ -21,6 +21,7 @@
 #include "rx.h"
 #include "send.h"
 #include "tx.h"
+#include "watch.h"
 
 int rsock_family = AF_RSOCK;
 EXPORT_SYMBOL_GPL(rsock_family);
@@ -52,6 +53,7 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	sk->sk_shutdown = 0;
 	sk->sk_err = 0;
 	rsock_set_state(sk, TCP_SYN_SENT);
+	rsock_watch_begin(rs->ep);
 	spin_unlock_bh(&rs->ep->lock);
 	err = rsock_cm_connect(rs->ep, &addr.sa,
 			       addr.sa.sa_family == AF_INET ? rs->opts.tos :

@@ -177,7 +177,7 @@ static void rsock_ep_linger_work(struct work_struct *work)
 
 /**
  * rsock_ep_delay() - have delayed work of an endpoint run, which puts it
- * @ep: endpoint, in state OPEN: in others the teardown may have cancelled it
+ * @ep: endpoint that is not DYING: then the teardown may have cancelled it
  *	already. ep->lock held
  * @work: of @ep; with a reference while it is queued
  * @delay: from now on, also if it was queued
@@ -186,7 +186,7 @@ void rsock_ep_delay(struct rsock_ep *ep, struct delayed_work *work,
 		    unsigned long delay)
 {
 	lockdep_assert_held(&ep->lock);
-	if (ep->state != RSOCK_EP_OPEN)
+	if (ep->state >= RSOCK_EP_DYING)
 		return;
 	rsock_ep_get(ep);
 	if (mod_delayed_work(rsock_wq, work, delay))

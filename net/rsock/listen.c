@@ -14,6 +14,7 @@
 #include "cm.h"
 #include "pernet.h"
 #include "rsock.h"
+#include "watch.h"
 
 /*
  * Guards the accept queue of every listening socket. One for all: it is taken
@@ -117,6 +118,9 @@ static int rsock_listen_child(struct sock *lsk, struct rdma_cm_id *id,
 	 */
 	ep->passive = true;
 	ep->id = id;
+	spin_lock_bh(&ep->lock);
+	rsock_watch_begin(ep);
+	spin_unlock_bh(&ep->lock);
 	if (!rsock_child_queue(lsk, sk)) {
 		RSOCK_INC_STATS(sock_net(lsk), RSOCK_MIB_LISTENOVERFLOWS);
 		ep->id = NULL;

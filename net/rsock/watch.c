@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Watching a connection that makes no progress: SO_KEEPALIVE with TCP_KEEPIDLE,
- * TCP_KEEPINTVL and TCP_KEEPCNT, and TCP_USER_TIMEOUT.
+ * TCP_KEEPINTVL and TCP_KEEPCNT, TCP_USER_TIMEOUT, and one that is not there
+ * yet. rdma_cm repeats its messages and gives up, but is not told when a device
+ * flushes them, and waits for ever then.
  *
  * The transport repeats what is not acknowledged and gives up by itself, but
  * notices nothing as long as nothing is sent, and knows nothing of a peer whose
@@ -12,6 +14,7 @@
 #include "watch.h"
 
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "pernet.h"
 #include "rsock.h"
@@ -124,6 +127,33 @@ static void rsock_watch_deaf(struct rsock_ep *ep, unsigned long *next)
 	rsock_tx_probe(ep);
 }
 
+/* For so long TCP tries to connect: each try waits twice as long as the last */
+static unsigned long rsock_connect_time(const struct rsock_ep *ep)
+{
+	const struct netns_ipv4 *ipv4 = &ep->net->ipv4;
+	int tries = ep->passive ? READ_ONCE(ipv4->sysctl_tcp_synack_retries) :
+				  READ_ONCE(ipv4->sysctl_tcp_syn_retries);
+	unsigned long time = 0;
+
+	for (; tries >= 0; tries--)
+		time += min(TCP_TIMEOUT_INIT << min(tries, 8), TCP_RTO_MAX);
+	return time;
+}
+
+/* Is it connecting, and for too long? */
+static bool rsock_watch_connect(struct rsock_ep *ep, unsigned long limit,
+				unsigned long *next)
+{
+	return !rsock_watch_wait(ep->watch.heard_at,
+				 limit ?: rsock_connect_time(ep), next);
+}
+
+static bool rsock_watch_is_connecting(const struct rsock_ep *ep)
+{
+	return BIT(READ_ONCE(ep->sk->sk_state)) &
+	       (TCPF_SYN_SENT | TCPF_SYN_RECV) && ep->state < RSOCK_EP_OPEN;
+}
+
 /* Look, and say when to look again: 0 for never */
 static unsigned long rsock_watch_look(struct rsock_ep *ep)
 {
@@ -131,10 +161,20 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 	unsigned long next = MAX_JIFFY_OFFSET, limit;
 
 	lockdep_assert_held(&ep->lock);
-	if (ep->state != RSOCK_EP_OPEN || rs->ep != ep)
+	if (rs->ep != ep)
+		return 0;
+	limit = msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
+	if (rsock_watch_is_connecting(ep)) {
+		if (rsock_watch_connect(ep, limit, &next)) {
+			if (limit)
+				RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
+			rsock_ep_kill_locked(ep, ETIMEDOUT);
+		}
+		return next == MAX_JIFFY_OFFSET ? 0 : next;
+	}
+	if (ep->state != RSOCK_EP_OPEN)
 		return 0;
 	rsock_watch_deaf(ep, &next);
-	limit = msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
 	if (limit && rsock_watch_stuck(ep, limit, &next)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
 		rsock_ep_kill_locked(ep, ETIMEDOUT);
@@ -170,8 +210,8 @@ static void rsock_watch_work(struct work_struct *work)
 }
 
 /**
- * rsock_watch_begin() - the connection is there now: the peer was heard of
- * @ep: endpoint in state OPEN, ep->lock held
+ * rsock_watch_begin() - from now on the peer is to be heard of
+ * @ep: endpoint of a socket that connects, or is connected. ep->lock held
  */
 void rsock_watch_begin(struct rsock_ep *ep)
 {
