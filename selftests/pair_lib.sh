@@ -132,6 +132,11 @@ pair_down() {
 # As if its power were cut
 peer_vanishes() {
 	echo "echo b >/proc/sysrq-trigger" >&9
+	busywait 20 peer_is_gone
+}
+
+peer_is_gone() {
+	! ping -c 1 -W 1 "$CONTROL_B"
 }
 
 # during NAME LINE: a stream, in the middle of which the line is executed; sets

@@ -179,6 +179,24 @@ START_TEST(unread)
 }
 END_TEST
 
+/*
+ * The peer does not read, and so nothing can be sent, when the wire is cut: that
+ * is found out without any option. (TCP would ask for a quarter of an hour.)
+ */
+START_TEST(no_room)
+{
+	struct pair p = open_small_pair(IPV4, 8 * KB);
+	struct stream out = { .fd = p.c, .seed = 1 };
+
+	send_until_full(&out);
+	wire("RSOCK_CUT");
+	wait_events(p.c, POLLERR);
+	MUST_BE(get_int(p.c, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
+	wire("RSOCK_MEND");
+	close_pair(&p);
+}
+END_TEST
+
 /* Slower than the timeout, but not without progress */
 START_TEST(slow_reader)
 {
@@ -238,6 +256,8 @@ int main(void)
 	tcase_add_test(tc, connecting);
 	tcase_add_test(tc, unacknowledged);
 	tcase_add_test(tc, unread);
+	if (!is_tcp())
+		tcase_add_test(tc, no_room);
 	tcase_add_test(tc, slow_reader);
 	tcase_add_test(tc, taken_back);
 	return run_suite(suite);

@@ -203,6 +203,10 @@ struct rsock_rx {
  * @stuck: something was queued
  * @moved: bytes posted and acknowledged by then
  * @moved_at: jiffies when that was new
+ * @persist: what is queued could not be posted, and the peer is asked whether
+ *	it is still there, so many jiffies after @asked_at. 0: it could
+ * @asked: bytes posted and acknowledged by then
+ * @asked_at: jiffies when @persist began, or the last time it was asked
  */
 struct rsock_watch {
 	struct delayed_work work;
@@ -213,6 +217,9 @@ struct rsock_watch {
 	bool stuck;
 	u64 moved;
 	unsigned long moved_at;
+	unsigned long persist;
+	u64 asked;
+	unsigned long asked_at;
 };
 
 /**

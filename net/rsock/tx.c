@@ -28,6 +28,7 @@
 #include "pernet.h"
 #include "rsock.h"
 #include "trace.h"
+#include "watch.h"
 
 /* A message below this size may wait to be gathered */
 #define RSOCK_TX_GATHER		8192
@@ -405,6 +406,8 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 			rsock_tx_lost(ep, m);
 			continue;
 		}
+		if (!room)
+			rsock_watch_blocked(ep);
 		if (!room || !rsock_sq_has_room(&ep->sq) ||
 		    rsock_tx_gather(ep, m))
 			return;

@@ -8,7 +8,8 @@
  * The transport repeats what is not acknowledged and gives up by itself, but
  * notices nothing as long as nothing is sent, and knows nothing of a peer whose
  * program does not read. So an idle connection is probed by a write of no
- * bytes, and what is queued is looked at from time to time.
+ * bytes, and so is, always, a peer that has no room for what is queued: it may
+ * be gone. What is queued is looked at from time to time.
  */
 
 #include "watch.h"
@@ -22,6 +23,9 @@
 
 /* Look at what is queued so many times in a user timeout */
 #define RSOCK_WATCH_LOOKS	4
+/* A peer without room is asked after that time, and then ever more rarely */
+#define RSOCK_PERSIST_MIN	HZ
+#define RSOCK_PERSIST_MAX	TCP_RTO_MAX
 
 static int rsock_or(int val, int otherwise)
 {
@@ -91,11 +95,16 @@ static bool rsock_watch_idle(struct rsock_ep *ep, unsigned long limit,
 	return false;
 }
 
+static u64 rsock_watch_moved(const struct rsock_ep *ep)
+{
+	return ep->tx.bytes_sent + ep->tx.bytes_acked;
+}
+
 /* Has what is queued not moved for @limit? */
 static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long limit,
 			      unsigned long *next)
 {
-	u64 moved = ep->tx.bytes_sent + ep->tx.bytes_acked;
+	u64 moved = rsock_watch_moved(ep);
 	struct rsock_watch *w = &ep->watch;
 
 	*next = min(*next, max(limit / RSOCK_WATCH_LOOKS, 1UL));
@@ -112,6 +121,29 @@ static bool rsock_watch_stuck(struct rsock_ep *ep, unsigned long limit,
 		return false;
 	}
 	return jiffies - w->moved_at >= limit;
+}
+
+/* TCP's persist timer */
+static void rsock_watch_persist(struct rsock_ep *ep, unsigned long *next)
+{
+	u64 moved = rsock_watch_moved(ep);
+	struct rsock_watch *w = &ep->watch;
+
+	if (list_empty(&ep->tx.unsent)) {
+		w->persist = 0;
+		return;
+	}
+	if (!w->persist || w->asked != moved) {
+		w->persist = RSOCK_PERSIST_MIN;
+		w->asked_at = jiffies;
+		w->asked = moved;
+	}
+	if (rsock_watch_wait(w->asked_at, w->persist, next))
+		return;
+	rsock_tx_probe(ep);
+	w->persist = min_t(unsigned long, 2 * w->persist, RSOCK_PERSIST_MAX);
+	w->asked_at = jiffies;
+	*next = min(*next, w->persist);
 }
 
 /*
@@ -175,6 +207,7 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 	if (ep->state != RSOCK_EP_OPEN)
 		return 0;
 	rsock_watch_deaf(ep, &next);
+	rsock_watch_persist(ep, &next);
 	if (limit && rsock_watch_stuck(ep, limit, &next)) {
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
 		rsock_ep_kill_locked(ep, ETIMEDOUT);
@@ -217,6 +250,18 @@ void rsock_watch_begin(struct rsock_ep *ep)
 {
 	ep->watch.heard_at = jiffies;
 	rsock_watch(ep);
+}
+
+/**
+ * rsock_watch_blocked() - there is no room for what is queued
+ * @ep: endpoint in state OPEN, ep->lock held
+ *
+ * It is asked often, and has work to do once in a while only.
+ */
+void rsock_watch_blocked(struct rsock_ep *ep)
+{
+	if (!ep->watch.persist)
+		rsock_watch(ep);
 }
 
 void rsock_watch_init(struct rsock_ep *ep)
