@@ -61,4 +61,13 @@ kernel_sent() { # the kernel's side has opened connections by itself
 	awk '/^Rsock: [0-9]/ { exit !($2 + $3 > 0) }' /proc/net/rsock_stat
 }
 
+# The end of a script that ran such programs
+interop_end() {
+	check "connections were made by the kernel" kernel_sent
+	check "no protocol fault was counted" no_faults
+	topo_down
+	unload_rsock
+	finish
+}
+
 [ -r "$SHIM" ] || { not_ok "$SHIM is not built"; finish; }

@@ -23,8 +23,4 @@ for ends in "user user" "kernel kernel" "user kernel" "kernel user"; do
 	# shellcheck disable=SC2086
 	riostream_matrix $ends
 done
-check "connections were made by the kernel" kernel_sent
-check "no protocol fault was counted" no_faults
-topo_down
-unload_rsock
-finish
+interop_end
