@@ -20,11 +20,12 @@ serve_there() { # PORT COMMAND...
 }
 
 iperf3_there() { # HOW
+	local connections=0
 	have "iperf3, $1" iperf3 python3 || return
 	serve_there 5201 iperf3 -s -B "$B4" -p 5201
 	iperf3_case 1 4000000 "a stream, $1" -n 4M
 	iperf3_case 2 1000000 "reverse, $1" -n 4M -R -P 2
-	by_rdma "iperf3, $1" 5
+	by_rdma "iperf3, $1" "$connections"
 	peer "stop \$server"
 }
 

@@ -18,15 +18,11 @@
 
 # --- iperf3 -------------------------------------------------------------------------
 
-try_iperf3() {
-	have iperf3 iperf3 python3 || return
-	serve 5201 iperf3 -s -B "$B4" -p 5201
+iperf3_cases() {
 	iperf3_case 1 16000000 "a stream" -n 16M
 	iperf3_case 4 1000000 "four streams" -n 16M -P 4
 	iperf3_case 2 1000000 "reverse" -n 8M -R -P 2
 	iperf3_case 2 10000 "both directions" -n 8M --bidir
-	by_rdma iperf3 13
-	stop "$server"
 }
 
 # --- Redis --------------------------------------------------------------------------

@@ -73,11 +73,22 @@ for s in streams:
     assert s["receiver"]["bytes"] >= int(sys.argv[2]), s
 EOF
 
-iperf3_case() { # STREAMS BYTES NAME OPTION...
+iperf3_case() { # STREAMS BYTES NAME OPTION...: adds to $connections
 	local streams=$1 bytes=$2 name=$3
 	shift 3
+	connections=$((connections + 1 + streams))
 	client iperf3 -J -c "$B4" -p 5201 "$@" >"$OUT/iperf3.json" 2>"$OUT/iperf3.log"
 	check "iperf3: $name" python3 "$OUT/iperf3.py" "$streams" "$bytes" <"$OUT/iperf3.json"
+}
+
+# Which cases is for the script to say: iperf3_cases.
+try_iperf3() {
+	local connections=0
+	have iperf3 iperf3 python3 || return
+	serve 5201 iperf3 -s -B "$B4" -p 5201
+	iperf3_cases
+	by_rdma iperf3 "$connections"
+	stop "$server"
 }
 
 # --- Redis -------------------------------------------------------------------------

@@ -19,15 +19,11 @@ SIZE=$((64 << 20))
 
 # --- bulk -----------------------------------------------------------------------
 
-try_iperf3() {
-	have iperf3 iperf3 python3 || return
-	serve 5201 iperf3 -s -B "$B4" -p 5201
+iperf3_cases() {
 	iperf3_case 1 1000000000 "a stream" -n 1000M
 	iperf3_case 8 20000000 "eight streams" -n 1000M -P 8
 	iperf3_case 4 20000000 "reverse" -n 500M -R -P 4
 	iperf3_case 8 1000000 "both directions" -n 500M -P 4 --bidir
-	by_rdma iperf3 25
-	stop "$server"
 }
 
 try_scp() {
