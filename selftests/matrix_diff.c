@@ -36,7 +36,6 @@ static const struct reason reasons[] = {
 		       "@(send|write|writev|sendto|sendmsg|sendfile|splice)", "5", "EPIPE SIGPIPE" },
 		     { "peer closed*/send MSG_OOB/*", "send", "5", "EPIPE SIGPIPE" },
 		     { "peer closed*/send MSG_NOSIGNAL/*", "send", "5", "EPIPE" },
-		     { "peer closed*/@(send|write) nothing/*", "@(send|write)", "0", "EPIPE SIGPIPE" },
 		     { "peer closed*/send, bad pointer/*", "send", "EFAULT", "EPIPE SIGPIPE" },
 		     { "peer closed*/sendmmsg/*", "sendmmsg", "@(1 SIGPIPE|2)", "EPIPE SIGPIPE" },
 		     { "peer closed*/sendmmsg/*", "lengths", "2 @(0|3)", "0 0" },

@@ -192,6 +192,13 @@ static bool rsock_send_broken(const struct sock *sk, const struct rsock_ep *ep)
 	       !ep || rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
 }
 
+/* A peer that has closed takes no bytes; but none can be sent, as with TCP */
+static bool rsock_send_is_nothing(const struct sock *sk, struct msghdr *msg)
+{
+	return !msg_data_left(msg) && !sk->sk_err &&
+	       !(sk->sk_shutdown & SEND_SHUTDOWN);
+}
+
 /*
  * Wait for room in the send buffer or, if there was, for memory: a moment, as
  * TCP does. Users in the kernel give up a connection that has another error
@@ -469,8 +476,11 @@ int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	err = -EPIPE;
 	ep = rsock_sk(sk)->ep;
-	if (rsock_send_broken(sk, ep))
+	if (rsock_send_broken(sk, ep)) {
+		if (rsock_send_is_nothing(sk, msg))
+			err = 0;
 		goto out;
+	}
 	err = -EOPNOTSUPP;
 	if (msg->msg_flags & MSG_OOB)
 		goto out;
