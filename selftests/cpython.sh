@@ -7,7 +7,7 @@
 # They talk to localhost, which has no RDMA device: in a copy of theirs that
 # becomes the address of one, and localhost has that address.
 #
-# Guest: m=2048 t=1200
+# Guest: m=2048 t=2400
 # Kernels: plain
 # When: full
 # Packages: long
@@ -51,7 +51,12 @@ suite() {
 }
 
 outcomes() { # FILE
-	cut -d ' ' -f 2 "$1" | sort | uniq -c | sed 's/^ *//' | paste -sd ,
+	awk '{ n[$2]++ } END { printf "%d ok, %d skipped, %d failed, %d errors, %d hang\n",
+		n["ok"], n["skip"], n["FAIL"], n["ERROR"], n["HANG"] }' "$1"
+}
+
+differences() { # TCP RSOCK
+	join <(sort "$1") <(sort "$2") | awk '$2 != $3 { print $1 ": " $3 " with AF_RSOCK, " $2 " with TCP" }'
 }
 
 compare() { # NAME CONNECTIONS MODULE...
@@ -66,6 +71,7 @@ compare() { # NAME CONNECTIONS MODULE...
 	result $? "$name: runs with AF_RSOCK"
 	note "$name, TCP:      $(outcomes "$OUT/$name.tcp")"
 	note "$name, AF_RSOCK: $(outcomes "$OUT/$name.rsock")"
+	differences "$OUT/$name.tcp" "$OUT/$name.rsock" | sed 's/^/# /'
 	check "$name: as with TCP, but for what is expected" \
 		python3 "$HERE/judge.py" "$HERE/expected" "$OUT/$name.tcp" "$OUT/$name.rsock" "$@"
 	by_rdma "$name" "$connections"

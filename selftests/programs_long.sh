@@ -4,7 +4,7 @@
 # More of what programs.sh does, longer: more programs, more connections, more
 # bytes.
 #
-# Guest: m=3072 t=900
+# Guest: m=3072 t=1800
 # Kernels: plain
 # When: full
 # Packages: long
