@@ -7,8 +7,6 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 
-#include <linux/rsock.h>
-
 #include "rpc.h"
 
 static bool client = true;
@@ -47,7 +45,8 @@ static void __exit rrpc_exit(void)
 		rrpc_xprt_exit();
 	rrpc_svc_exit();
 	rrpc_bc_exit();
-	/* Callbacks that found nobody to tell may not have returned yet */
+	/* Callbacks may not have returned yet */
+	rsock_flush();
 	synchronize_rcu();
 }
 

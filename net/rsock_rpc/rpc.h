@@ -6,16 +6,22 @@
  * sunrpc over AF_RSOCK: record-marked messages on a stream, as over TCP.
  *
  *	sock	what both ends need of a socket
+ *	place	direct placement, what both ends need of it
  *	xprt	the client's transport: connecting, sending
+ *	offer	the client's pages that the server may place a reply in
  *	rx	the client's receiver: replies, and the server's calls
  *	svc	the server's transport
  *	svc_bc	calls of the server to its client, on the client's connection
  */
 
+#include <linux/bits.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <linux/uio.h>
+#include <linux/xarray.h>
+
+#include <net/rsock.h>
 
 /* Of our server, and (with XPRT_TRANSPORT_BC) of its calls to clients */
 #define RRPC_TRANSPORT		22
@@ -23,6 +29,86 @@
 #define RRPC_MAX_PAYLOAD	RPCSVC_MAXPAYLOAD_TCP
 /* Payload, and what is around it */
 #define RRPC_MAX_RECORD		(RRPC_MAX_PAYLOAD + 64 * 1024)
+
+/*
+ * The wire. See Documentation/nfs.rst, "On the wire".
+ */
+
+/* Of a record's first marker, which RFC 5531 has for its length: see there */
+#define RRPC_PLACED		BIT(30)
+#define RRPC_OFFER		BIT(29)
+
+/* The xid of a reply without a body, by which one end greets the other */
+#define RRPC_HELLO		0x72736f63
+
+/**
+ * struct rrpc_wire_chunk - struct rrpc_chunk behind a marker
+ * @offset: of it
+ * @pos: of it
+ * @len: of it
+ */
+struct rrpc_wire_chunk {
+	__be64 offset;
+	__be32 pos;
+	__be32 len;
+} __packed;
+
+/**
+ * struct rrpc_begin - how a message begins
+ * @xid: of the call or reply
+ * @dir: which of them it is
+ */
+struct rrpc_begin {
+	__be32 xid;
+	__be32 dir;
+} __packed;
+
+/**
+ * struct rrpc_prefix - what is sent before a message
+ * @marker: of its only fragment
+ * @chunk: with RRPC_PLACED what is, then with RRPC_OFFER what may be
+ */
+struct rrpc_prefix {
+	__be32 marker;
+	struct rrpc_wire_chunk chunk[2];
+} __packed;
+
+/* place.c */
+
+/**
+ * struct rrpc_chunk - a part of a message that is or may be placed
+ * @offset: of its first byte, in the mappings of who receives it
+ * @pos: of its first byte, in the message
+ * @len: bytes, or 0 if there is no such part
+ */
+struct rrpc_chunk {
+	u64 offset;
+	u32 pos;
+	u32 len;
+};
+
+/**
+ * struct rrpc_msg - a message on its way out
+ * @xdr: all of it
+ * @placed: what of it was placed, and is not sent with the rest
+ * @offer: what of the reply to it may be
+ */
+struct rrpc_msg {
+	struct xdr_buf *xdr;
+	struct rrpc_chunk placed;
+	struct rrpc_chunk offer;
+};
+
+extern unsigned int rrpc_place;
+
+bool rrpc_is_worth_placing(size_t len);
+void rrpc_chunk_decode(struct rrpc_chunk *c, const struct rrpc_wire_chunk *w);
+size_t rrpc_prefix_len(const struct rrpc_msg *m);
+size_t rrpc_record_len(const struct rrpc_msg *m);
+void rrpc_prefix(struct rrpc_prefix *prefix, const struct rrpc_msg *m);
+bool rrpc_is_hello(const struct rrpc_begin *begin, size_t len);
+struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
+			   unsigned int *nr);
 
 /* sock.c */
 
@@ -57,11 +143,13 @@ struct rrpc_sock {
 /**
  * struct rrpc_piece - a part of a record, for one call of the socket
  * @iter: the part
- * @vec: of its head or tail
+ * @prefix: what is before its head
+ * @vec: of that and of its head or tail
  * @bvec: of its pages
  */
 struct rrpc_piece {
 	struct iov_iter iter;
+	struct rrpc_prefix prefix;
 	struct kvec vec[2];
 	struct bio_vec bvec[RRPC_BVECS];
 };
@@ -75,9 +163,15 @@ int rrpc_sock_setopt(struct rrpc_sock *s, int level, int name, int value);
 bool rrpc_sock_is_connected(const struct rrpc_sock *s);
 int rrpc_piece_of(struct rrpc_piece *p, unsigned int dir, struct xdr_buf *xdr,
 		  size_t pos, size_t max);
-ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
+ssize_t rrpc_send(struct rrpc_sock *s, const struct rrpc_msg *m, size_t skip,
 		  int flags);
+int rrpc_send_hello(struct rrpc_sock *s);
 ssize_t rrpc_recv(struct rrpc_sock *s, const struct iov_iter *to);
+struct rsock_mapping *rrpc_map(struct rrpc_sock *s, struct xdr_buf *xdr,
+			       const struct rrpc_chunk *c);
+void rrpc_unmap(struct rsock_mapping *map, void (*done)(void *arg), void *arg);
+int rrpc_write(struct rrpc_sock *s, struct xdr_buf *xdr,
+	       const struct rrpc_chunk *c, struct rsock_write *w);
 
 /* xprt.c */
 
@@ -85,30 +179,36 @@ ssize_t rrpc_recv(struct rrpc_sock *s, const struct iov_iter *to);
  * struct rrpc_head - how a record begins
  * @marker: length of its first fragment, and whether that is the last
  * @begin: what the record itself begins with
- * @begin.xid: of the call or reply
- * @begin.dir: which of them it is
+ * @placed: if the marker tells of it, what was placed, and then the beginning
  */
 struct rrpc_head {
 	__be32 marker;
-	struct {
-		__be32 xid;
-		__be32 dir;
-	} begin;
-};
+	union {
+		struct rrpc_begin begin;
+		struct {
+			struct rrpc_wire_chunk chunk;
+			struct rrpc_begin begin;
+		} __packed placed;
+	};
+} __packed;
 
 /**
  * struct rrpc_rx - the record that is being received
  * @head: its beginning; of later fragments, only the marker
+ * @begin: from there
+ * @placed: what was placed of it, until @copied has come there
  * @have: bytes of @head
  * @left: bytes of the fragment that are still to come
- * @copied: bytes of the record so far, @head.begin among them
+ * @copied: bytes of the message so far, @begin and those placed among them
  * @body: @head is complete, what comes belongs to the record
- * @started: @head.begin was copied to where the record goes
+ * @started: @begin was copied to where the record goes
  * @skip: nobody wants the rest
  * @call: if it is a call of the server's
  */
 struct rrpc_rx {
 	struct rrpc_head head;
+	struct rrpc_begin begin;
+	struct rrpc_chunk placed;
 	u32 have;
 	u32 left;
 	u32 copied;
@@ -126,6 +226,13 @@ struct rrpc_rx {
  *	XPRT_LOCKED
  * @rx: what is being received. @recv_mutex
  * @sent: bytes of the record that is being sent. XPRT_LOCKED
+ * @offer: what it offers. XPRT_LOCKED
+ * @places: the server has greeted us. Set with @recv_mutex held, cleared with
+ *	XPRT_LOCKED, too
+ * @offers: struct rrpc_offer of requests, by xid. queue_lock
+ * @next_offset: for the next of them: each has its own for ever, so that none
+ *	gets what was meant for another. XPRT_LOCKED
+ * @nr_placed: bytes that the server has placed. @recv_mutex
  * @port: ours, to be taken again for the sake of the server's reply cache, or
  *	0. XPRT_LOCKED
  * @src: our address, or any
@@ -144,6 +251,11 @@ struct rrpc_xprt {
 	struct mutex recv_mutex;	/* see above */
 	struct rrpc_rx rx;
 	u32 sent;
+	struct rrpc_chunk offer;
+	bool places;
+	struct xarray offers;
+	u64 next_offset;
+	u64 nr_placed;
 	unsigned short port;
 	struct sockaddr_storage src;
 	unsigned long events;
@@ -168,6 +280,28 @@ void rrpc_print_stats(struct rpc_xprt *xprt, struct seq_file *seq);
 int rrpc_enable_swap(struct rpc_xprt *xprt);
 void rrpc_disable_swap(struct rpc_xprt *xprt);
 
+/* offer.c */
+
+/**
+ * enum rrpc_reply - what to do with a reply
+ * @RRPC_WANTED: receive it
+ * @RRPC_UNWANTED: skip it
+ * @RRPC_FORGED: end the connection
+ */
+enum rrpc_reply {
+	RRPC_WANTED,
+	RRPC_UNWANTED,
+	RRPC_FORGED,
+};
+
+void rrpc_offer_pages(struct rrpc_xprt *t, struct rpc_rqst *req);
+void rrpc_offer_withdraw(struct rrpc_xprt *t, struct rpc_rqst *req);
+bool rrpc_offers_end(struct rrpc_xprt *t);
+enum rrpc_reply rrpc_offer_check(struct rrpc_xprt *t, struct rpc_rqst *req,
+				 const struct rrpc_chunk *placed);
+bool rrpc_offer_answered(struct rrpc_xprt *t, struct rpc_rqst *req,
+			 u32 copied);
+
 /* rx.c */
 int rrpc_receive(struct rrpc_xprt *t);
 void rrpc_rx_reset(struct rrpc_xprt *t);
@@ -183,19 +317,31 @@ void rrpc_bc_free_rqst(struct rpc_rqst *rqst);
  * struct rrpc_svc - the server's transport: a listener or a connection
  * @xprt: sunrpc's part. XPT_BUSY guards what is below, xpt_mutex sending
  * @s: the socket
- * @marker: of the fragment that is being received
- * @have: bytes of @marker
+ * @prefix: of the fragment that is being received
+ * @have: bytes of @prefix
  * @left: bytes of the fragment that are still to come
  * @len: bytes of the record so far
- * @pages: what has them, while no thread receives
+ * @body: @prefix is complete, what comes belongs to the record
+ * @offer: what of the reply may be placed
+ * @places: the client has greeted us
+ * @lock: of @placing
+ * @placing: bytes of replies that are being placed
+ * @placed: where to wait for these to become less
+ * @pages: what has the record, while no thread receives
  */
 struct rrpc_svc {
 	struct svc_xprt xprt;
 	struct rrpc_sock s;
-	__be32 marker;
+	struct rrpc_prefix prefix;
 	u32 have;
 	u32 left;
 	u32 len;
+	bool body;
+	struct rrpc_chunk offer;
+	bool places;
+	spinlock_t lock;	/* see above */
+	u32 placing;
+	wait_queue_head_t placed;
 	struct page *pages[RPCSVC_MAXPAGES];
 };
 
@@ -206,7 +352,14 @@ static inline struct rrpc_svc *rrpc_svc(struct svc_xprt *xprt)
 
 int rrpc_svc_init(void);
 void rrpc_svc_exit(void);
-int rrpc_svc_send(struct rrpc_svc *svc, struct xdr_buf *xdr, int flags);
+int rrpc_svc_send(struct rrpc_svc *svc, const struct rrpc_msg *m, int flags);
+
+/* svc_place.c */
+bool rrpc_svc_may_place(struct rrpc_svc *svc);
+int rrpc_svc_place(struct rrpc_svc *svc, const struct rrpc_chunk *offer,
+		   struct rrpc_msg *m);
+bool rrpc_svc_is_placing(struct rrpc_svc *svc);
+void rrpc_svc_wait_placed(struct rrpc_svc *svc);
 
 /* svc_bc.c */
 int rrpc_bc_init(void);

@@ -19,8 +19,8 @@
 
 #include "rpc.h"
 
-/* Bytes of a record that are in its struct rrpc_head */
-#define RRPC_HEAD_BYTES	sizeof_field(struct rrpc_head, begin)
+/* Bytes of a message that are in its record's struct rrpc_head */
+#define RRPC_HEAD_BYTES	sizeof(struct rrpc_begin)
 
 /* Calls of the server's at a time, in our hands and the service's */
 #define RRPC_BC_SLOTS	64
@@ -39,41 +39,88 @@ static bool rrpc_rx_is_last(const struct rrpc_rx *rx)
 	return rx->head.marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT);
 }
 
+/* Does a chunk follow the first marker? From others such a length is too much. */
+static bool rrpc_rx_is_placed(const struct rrpc_xprt *t)
+{
+	const struct rrpc_rx *rx = &t->rx;
+
+	return t->places && !rx->copied && rx->have >= sizeof(rx->head.marker) &&
+	       rx->head.marker & cpu_to_be32(RRPC_PLACED);
+}
+
+static u32 rrpc_rx_want(const struct rrpc_xprt *t)
+{
+	if (t->rx.copied)
+		return sizeof(t->rx.head.marker);
+	if (rrpc_rx_is_placed(t))
+		return offsetofend(struct rrpc_head, placed);
+	return offsetofend(struct rrpc_head, begin);
+}
+
+/* The first fragment: has what of it is in its head. Returns what is left. */
+static int rrpc_rx_begin(struct rrpc_xprt *t, u32 len)
+{
+	struct rrpc_rx *rx = &t->rx;
+
+	if (len < RRPC_HEAD_BYTES)
+		return -EPROTO;
+	rx->begin = rx->head.begin;
+	if (rrpc_rx_is_placed(t)) {
+		rrpc_chunk_decode(&rx->placed, &rx->head.placed.chunk);
+		if (rx->placed.len > RRPC_MAX_RECORD - len)
+			return -EMSGSIZE;
+		rx->begin = rx->head.placed.begin;
+	}
+	rx->copied = RRPC_HEAD_BYTES;
+	return len - RRPC_HEAD_BYTES;
+}
+
 /* Receive how a fragment begins */
 static int rrpc_rx_head(struct rrpc_xprt *t)
 {
 	struct rrpc_rx *rx = &t->rx;
-	u32 want = rx->copied ? sizeof(rx->head.marker) : sizeof(rx->head);
-	struct kvec vec = {
-		.iov_base = (void *)&rx->head + rx->have,
-		.iov_len = want - rx->have,
-	};
 	struct iov_iter to;
+	struct kvec vec;
 	ssize_t n;
 	u32 len;
 
-	iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
-	n = rrpc_recv(&t->s, &to);
-	if (n < 0)
-		return n;
-	rx->have += n;
-	if (rx->have < want)
-		return -EAGAIN;
+	while (rx->have < rrpc_rx_want(t)) {
+		vec.iov_base = (void *)&rx->head + rx->have;
+		vec.iov_len = rrpc_rx_want(t) - rx->have;
+		iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
+		n = rrpc_recv(&t->s, &to);
+		if (n < 0)
+			return n;
+		rx->have += n;
+	}
 	len = be32_to_cpu(rx->head.marker) & RPC_FRAGMENT_SIZE_MASK;
-	if (len > RRPC_MAX_RECORD - rx->copied)
+	if (rrpc_rx_is_placed(t))
+		len &= ~(u32)RRPC_PLACED;
+	if (len > RRPC_MAX_RECORD - rx->copied - rx->placed.len)
 		return -EMSGSIZE;
 	/* It could go on for ever */
 	if (!len && !rrpc_rx_is_last(rx))
 		return -EPROTO;
-	if (!rx->copied) {
-		if (len < RRPC_HEAD_BYTES)
-			return -EPROTO;
-		rx->copied = RRPC_HEAD_BYTES;
-		len -= RRPC_HEAD_BYTES;
-	}
-	rx->left = len;
+	n = rx->copied ? len : rrpc_rx_begin(t, len);
+	if (n < 0)
+		return n;
+	rx->left = n;
 	rx->body = true;
 	return 0;
+}
+
+/* How much can be received, up to what was placed? Pass over that. */
+static u32 rrpc_rx_room(struct rrpc_xprt *t)
+{
+	struct rrpc_rx *rx = &t->rx;
+
+	if (rx->placed.len && rx->copied == rx->placed.pos) {
+		rx->copied += rx->placed.len;
+		t->nr_placed += rx->placed.len;
+		rx->placed.len = 0;
+	}
+	return rx->placed.len ? min(rx->left, rx->placed.pos - rx->copied) :
+				rx->left;
 }
 
 /* Receive what is left of a fragment into @buf, or as much as fits */
@@ -82,17 +129,18 @@ static int rrpc_rx_fill(struct rrpc_xprt *t, struct xdr_buf *buf)
 	struct rrpc_rx *rx = &t->rx;
 	struct rrpc_piece p;
 	ssize_t n;
+	u32 room;
 
 	if (!rx->started) {
 		if (buf->head[0].iov_len < RRPC_HEAD_BYTES) {
 			rx->skip = true;
 			return 0;
 		}
-		memcpy(buf->head[0].iov_base, &rx->head.begin, RRPC_HEAD_BYTES);
+		memcpy(buf->head[0].iov_base, &rx->begin, RRPC_HEAD_BYTES);
 		rx->started = true;
 	}
-	while (rx->left) {
-		if (rrpc_piece_of(&p, ITER_DEST, buf, rx->copied, rx->left)) {
+	while ((room = rrpc_rx_room(t))) {
+		if (rrpc_piece_of(&p, ITER_DEST, buf, rx->copied, room)) {
 			rx->skip = true;
 			return 0;
 		}
@@ -102,7 +150,31 @@ static int rrpc_rx_fill(struct rrpc_xprt *t, struct xdr_buf *buf)
 		rx->left -= n;
 		rx->copied += n;
 	}
-	return 0;
+	/* It ends before what was placed */
+	return rx->placed.len && rrpc_rx_is_last(rx) ? -EPROTO : 0;
+}
+
+/* The request that a reply is for, pinned; NULL if it is to be skipped */
+static struct rpc_rqst *rrpc_rx_rqst(struct rrpc_xprt *t, int *err)
+{
+	struct rpc_xprt *xprt = &t->xprt;
+	struct rrpc_rx *rx = &t->rx;
+	enum rrpc_reply what = RRPC_UNWANTED;
+	struct rpc_rqst *req;
+
+	spin_lock(&xprt->queue_lock);
+	req = xprt_lookup_rqst(xprt, rx->begin.xid);
+	/* It may have been given up, and may be waiting anew */
+	if (req && !rx->started)
+		what = rrpc_offer_check(t, req, &rx->placed);
+	else if (req && req->rq_private_buf.len)
+		what = RRPC_WANTED;
+	if (what == RRPC_WANTED)
+		xprt_pin_rqst(req);
+	spin_unlock(&xprt->queue_lock);
+
+	*err = what == RRPC_FORGED ? -EPROTO : 0;
+	return what == RRPC_WANTED ? req : NULL;
 }
 
 static int rrpc_rx_reply(struct rrpc_xprt *t)
@@ -112,25 +184,23 @@ static int rrpc_rx_reply(struct rrpc_xprt *t)
 	struct rpc_rqst *req;
 	int err;
 
-	spin_lock(&xprt->queue_lock);
-	req = xprt_lookup_rqst(xprt, rx->head.begin.xid);
-	/* It may have been given up, and may be waiting anew */
-	if (!req || (rx->started && !req->rq_private_buf.len)) {
-		spin_unlock(&xprt->queue_lock);
+	req = rrpc_rx_rqst(t, &err);
+	if (!req) {
 		rx->skip = true;
-		return 0;
+		return err;
 	}
-	xprt_pin_rqst(req);
-	spin_unlock(&xprt->queue_lock);
-
 	err = rrpc_rx_fill(t, &req->rq_private_buf);
 
 	spin_lock(&xprt->queue_lock);
-	if (!err && (rx->skip || rrpc_rx_is_last(rx)))
-		xprt_complete_rqst(req->rq_task, rx->copied);
-	else
+	if (err || !(rx->skip || rrpc_rx_is_last(rx))) {
 		req->rq_private_buf.len = rx->copied;
+	} else {
+		if (rrpc_offer_answered(t, req, rx->copied))
+			goto out;
+		xprt_complete_rqst(req->rq_task, rx->copied);
+	}
 	xprt_unpin_rqst(req);
+out:
 	spin_unlock(&xprt->queue_lock);
 	return err;
 }
@@ -166,7 +236,7 @@ static struct rpc_rqst *rrpc_bc_alloc(struct rrpc_xprt *t)
 	}
 	atomic_inc(&t->nr_calls);
 	rqst->rq_xprt = &t->xprt;
-	rqst->rq_xid = t->rx.head.begin.xid;
+	rqst->rq_xid = t->rx.begin.xid;
 	rqst->rq_connect_cookie = t->xprt.connect_cookie;
 	INIT_LIST_HEAD(&rqst->rq_list);
 	INIT_LIST_HEAD(&rqst->rq_bc_pa_list);
@@ -208,7 +278,7 @@ static int rrpc_rx_call(struct rrpc_xprt *t)
 	struct rrpc_rx *rx = &t->rx;
 	int err;
 
-	if (!t->xprt.bc_serv || !t->bc_slots)
+	if (!t->xprt.bc_serv || !t->bc_slots || rx->placed.len)
 		return -EPROTO;
 	if (!rx->call)
 		rx->call = rrpc_bc_alloc(t);
@@ -310,7 +380,11 @@ static int rrpc_rx_fragment(struct rrpc_xprt *t)
 
 	if (rx->skip)
 		goto skip;
-	switch (be32_to_cpu(rx->head.begin.dir)) {
+	if (rrpc_is_hello(&rx->begin, rx->copied + rx->left)) {
+		t->places = true;
+		return 0;
+	}
+	switch (be32_to_cpu(rx->begin.dir)) {
 	case RPC_REPLY:
 		err = rrpc_rx_reply(t);
 		break;

@@ -8,7 +8,9 @@
  */
 
 #include <linux/net.h>
+#include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>
+#include <net/rsock.h>
 #include <net/sock.h>
 
 #include <linux/rsock.h>
@@ -255,37 +257,57 @@ int rrpc_piece_of(struct rrpc_piece *p, unsigned int dir, struct xdr_buf *xdr,
 	return -EMSGSIZE;
 }
 
-/* What a record begins with: its marker, and its head */
-static void rrpc_piece_of_marked(struct rrpc_piece *p, struct xdr_buf *xdr,
-				 __be32 *marker, size_t pos)
+/* Bytes of the head that are sent with what is before it */
+static size_t rrpc_head_len(const struct rrpc_msg *m)
 {
-	*marker = cpu_to_be32(RPC_LAST_STREAM_FRAGMENT | xdr->len);
-	p->vec[0].iov_base = marker;
-	p->vec[0].iov_len = sizeof(*marker);
-	p->vec[1] = xdr->head[0];
-	iov_iter_kvec(&p->iter, ITER_SOURCE, p->vec, 2,
-		      sizeof(*marker) + xdr->head[0].iov_len);
-	iov_iter_advance(&p->iter, pos);
+	size_t len = m->xdr->head[0].iov_len;
+
+	return m->placed.len ? min_t(size_t, len, m->placed.pos) : len;
+}
+
+/* The next part of what is sent, as rrpc_piece_of() */
+static int rrpc_piece_of_msg(struct rrpc_piece *p, const struct rrpc_msg *m,
+			     size_t pos)
+{
+	size_t prefix = rrpc_prefix_len(m), head = rrpc_head_len(m);
+	size_t end = m->xdr->len;
+
+	if (pos < prefix + head) {
+		rrpc_prefix(&p->prefix, m);
+		p->vec[0].iov_base = &p->prefix;
+		p->vec[0].iov_len = prefix;
+		p->vec[1].iov_base = m->xdr->head[0].iov_base;
+		p->vec[1].iov_len = head;
+		iov_iter_kvec(&p->iter, ITER_SOURCE, p->vec, 2, prefix + head);
+		iov_iter_advance(&p->iter, pos);
+		return 0;
+	}
+	pos -= prefix;
+	if (m->placed.len) {
+		if (pos < m->placed.pos)
+			end = m->placed.pos;
+		else
+			pos += m->placed.len;
+	}
+	return rrpc_piece_of(p, ITER_SOURCE, m->xdr, pos, end - pos);
 }
 
 /**
  * rrpc_send() - send a record, or what is left of it
  * @s: socket
- * @xdr: the record
- * @skip: bytes of marker and record that were sent before
+ * @m: the message
+ * @skip: bytes of the record that were sent before
  * @flags: MSG_DONTWAIT, MSG_NOSIGNAL; MSG_SPLICE_PAGES if its pages stay as
  *	they are for as long as they are referred to
  *
  * Return: bytes sent of what was left, or a negative errno if none were.
  */
-ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
+ssize_t rrpc_send(struct rrpc_sock *s, const struct rrpc_msg *m, size_t skip,
 		  int flags)
 {
-	size_t pos = skip, marked = sizeof(__be32) + xdr->head[0].iov_len;
-	size_t end = sizeof(__be32) + xdr->len, want;
+	size_t pos = skip, end = rrpc_record_len(m), want;
 	unsigned long start = jiffies;
 	struct rrpc_piece p;
-	__be32 marker;
 	ssize_t n = 0;
 
 	while (pos < end) {
@@ -295,11 +317,7 @@ ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
 		if (!(flags & MSG_DONTWAIT) &&
 		    jiffies - start > s->sock->sk->sk_sndtimeo)
 			break;
-		if (pos < marked)
-			rrpc_piece_of_marked(&p, xdr, &marker, pos);
-		else
-			n = rrpc_piece_of(&p, ITER_SOURCE, xdr,
-					  pos - sizeof(marker), end - pos);
+		n = rrpc_piece_of_msg(&p, m, pos);
 		if (n < 0)
 			break;
 		if (!iov_iter_is_bvec(&p.iter))
@@ -314,6 +332,90 @@ ssize_t rrpc_send(struct rrpc_sock *s, struct xdr_buf *xdr, size_t skip,
 			break;
 	}
 	return pos > skip ? pos - skip : n;
+}
+
+/**
+ * rrpc_send_hello() - greet the other end: we can place
+ * @s: socket on which nothing is half sent, and that has room
+ */
+int rrpc_send_hello(struct rrpc_sock *s)
+{
+	struct rrpc_begin hello = {
+		.xid = cpu_to_be32(RRPC_HELLO),
+		.dir = cpu_to_be32(RPC_REPLY),
+	};
+	struct xdr_buf xdr = {
+		.head = { { .iov_base = &hello, .iov_len = sizeof(hello) } },
+		.len = sizeof(hello),
+	};
+	struct rrpc_msg m = { .xdr = &xdr };
+	ssize_t n = rrpc_send(s, &m, 0, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n == rrpc_record_len(&m))
+		return 0;
+	return n < 0 ? n : -EPIPE;
+}
+
+/* Placement */
+
+/**
+ * rrpc_map() - let the peer place a part of a message
+ * @s: socket
+ * @xdr: where the message will be
+ * @c: the part, and by what offset the peer knows it
+ *
+ * Return: the mapping, for rrpc_unmap(), or an ERR_PTR.
+ */
+struct rsock_mapping *rrpc_map(struct rrpc_sock *s, struct xdr_buf *xdr,
+			       const struct rrpc_chunk *c)
+{
+	struct rsock_mapping *map;
+	struct bio_vec *bv;
+	unsigned int nr;
+
+	bv = rrpc_bvecs(xdr, c->pos, c->len, &nr);
+	if (!bv)
+		return ERR_PTR(-ENOMEM);
+	map = rsock_map_bvec(s->sock, bv, nr, c->offset);
+	kfree(bv);
+	return map;
+}
+
+/**
+ * rrpc_unmap() - take that back
+ * @map: mapping
+ * @done: called in a work when the peer cannot write there any more
+ * @arg: for @done
+ *
+ * Context: any.
+ */
+void rrpc_unmap(struct rsock_mapping *map, void (*done)(void *arg), void *arg)
+{
+	rsock_unmap_async(map, done, arg);
+}
+
+/**
+ * rrpc_write() - place a part of a message
+ * @s: socket
+ * @xdr: the message, whose pages do not change until it is done
+ * @c: the part, and by what offset the peer knows where it goes
+ * @w: tells when it is done
+ *
+ * Return: 0, or a negative errno if nothing was written, and it is not told.
+ */
+int rrpc_write(struct rrpc_sock *s, struct xdr_buf *xdr,
+	       const struct rrpc_chunk *c, struct rsock_write *w)
+{
+	struct bio_vec *bv;
+	unsigned int nr;
+	int err;
+
+	bv = rrpc_bvecs(xdr, c->pos, c->len, &nr);
+	if (!bv)
+		return -ENOMEM;
+	err = rsock_write(s->sock, c->offset, bv, nr, w, GFP_NOFS);
+	kfree(bv);
+	return err;
 }
 
 /**

@@ -30,6 +30,17 @@
 
 static struct svc_xprt_class rrpc_svc_class;
 
+static struct rrpc_svc *rrpc_svc_alloc(void)
+{
+	struct rrpc_svc *svc = kzalloc(sizeof(*svc), GFP_KERNEL);
+
+	if (!svc)
+		return NULL;
+	spin_lock_init(&svc->lock);
+	init_waitqueue_head(&svc->placed);
+	return svc;
+}
+
 static void rrpc_svc_enqueue(struct rrpc_svc *svc, int nr)
 {
 	set_bit(nr, &svc->xprt.xpt_flags);
@@ -91,7 +102,7 @@ static struct svc_xprt *rrpc_svc_create(struct svc_serv *serv, struct net *net,
 
 	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
 		return ERR_PTR(-EAFNOSUPPORT);
-	svc = kzalloc(sizeof(*svc), GFP_KERNEL);
+	svc = rrpc_svc_alloc();
 	if (!svc)
 		return ERR_PTR(-ENOMEM);
 	err = rrpc_sock_create(&svc->s, net);
@@ -135,7 +146,7 @@ static struct svc_xprt *rrpc_svc_accept(struct svc_xprt *listener)
 	int len;
 
 	clear_bit(XPT_CONN, &listener->xpt_flags);
-	svc = kzalloc(sizeof(*svc), GFP_KERNEL);
+	svc = rrpc_svc_alloc();
 	if (!svc)
 		return NULL;
 	if (rrpc_sock_accept(&svc->s, &rrpc_svc(listener)->s))
@@ -204,32 +215,54 @@ static void rrpc_svc_drop_pages(struct rrpc_svc *svc)
 	svc->len = 0;
 }
 
-static int rrpc_svc_marker(struct rrpc_svc *svc)
+static bool rrpc_svc_is_last(const struct rrpc_svc *svc)
 {
-	struct kvec vec = {
-		.iov_base = (void *)&svc->marker + svc->have,
-		.iov_len = sizeof(svc->marker) - svc->have,
-	};
+	return svc->prefix.marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT);
+}
+
+/* Does a chunk follow the first marker? From others such a length is too much. */
+static bool rrpc_svc_is_offer(const struct rrpc_svc *svc)
+{
+	return svc->places && !svc->len &&
+	       svc->have >= sizeof(svc->prefix.marker) &&
+	       svc->prefix.marker & cpu_to_be32(RRPC_OFFER);
+}
+
+static u32 rrpc_svc_want(const struct rrpc_svc *svc)
+{
+	return rrpc_svc_is_offer(svc) ? offsetofend(struct rrpc_prefix, chunk[0]) :
+					sizeof(svc->prefix.marker);
+}
+
+/* Receive how a fragment begins */
+static int rrpc_svc_prefix(struct rrpc_svc *svc)
+{
 	struct iov_iter to;
+	struct kvec vec;
 	ssize_t n;
 	u32 len;
 
-	if (svc->have == sizeof(svc->marker))
-		return 0;
-	iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
-	n = rrpc_recv(&svc->s, &to);
-	if (n < 0)
-		return n;
-	svc->have += n;
-	if (svc->have < sizeof(svc->marker))
-		return -EAGAIN;
-	len = be32_to_cpu(svc->marker) & RPC_FRAGMENT_SIZE_MASK;
+	while (svc->have < rrpc_svc_want(svc)) {
+		vec.iov_base = (void *)&svc->prefix + svc->have;
+		vec.iov_len = rrpc_svc_want(svc) - svc->have;
+		iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
+		n = rrpc_recv(&svc->s, &to);
+		if (n < 0)
+			return n;
+		svc->have += n;
+	}
+	len = be32_to_cpu(svc->prefix.marker) & RPC_FRAGMENT_SIZE_MASK;
+	if (rrpc_svc_is_offer(svc)) {
+		rrpc_chunk_decode(&svc->offer, &svc->prefix.chunk[0]);
+		len &= ~(u32)RRPC_OFFER;
+	}
 	if (len > svc->xprt.xpt_server->sv_max_mesg - svc->len)
 		return -EMSGSIZE;
 	/* The thread would never come back from one who sends these */
-	if (!len && !(svc->marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT)))
+	if (!len && !rrpc_svc_is_last(svc))
 		return -EPROTO;
 	svc->left = len;
+	svc->body = true;
 	return 0;
 }
 
@@ -264,11 +297,14 @@ static int rrpc_svc_receive(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 	int err;
 
 	do {
-		err = rrpc_svc_marker(svc) ?: rrpc_svc_fragment(svc, rqstp);
+		err = svc->body ? 0 : rrpc_svc_prefix(svc);
+		if (!err)
+			err = rrpc_svc_fragment(svc, rqstp);
 		if (err)
 			return err;
 		svc->have = 0;
-	} while (!(svc->marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT)));
+		svc->body = false;
+	} while (!rrpc_svc_is_last(svc));
 	/* There has to be an xid, and whether it is a call */
 	return svc->len < 2 * sizeof(__be32) ? -EPROTO : 0;
 }
@@ -283,6 +319,17 @@ static void rrpc_secure_port(struct svc_rqst *rqstp)
 		clear_bit(RQ_SECURE, &rqstp->rq_flags);
 }
 
+/* What the call offers is the request's from here on; it can do without */
+static struct rrpc_chunk *rrpc_svc_take_offer(struct rrpc_svc *svc)
+{
+	struct rrpc_chunk *offer = NULL;
+
+	if (svc->offer.len)
+		offer = kmemdup(&svc->offer, sizeof(*offer), GFP_KERNEL);
+	svc->offer.len = 0;
+	return offer;
+}
+
 /* A whole record is in the thread's pages: say so in rq_arg */
 static void rrpc_svc_received(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 {
@@ -294,7 +341,7 @@ static void rrpc_svc_received(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 	arg->page_base = 0;
 	arg->head[0].iov_len = min_t(size_t, arg->head[0].iov_len, arg->len);
 	arg->page_len = arg->len - arg->head[0].iov_len;
-	rqstp->rq_xprt_ctxt = NULL;
+	rqstp->rq_xprt_ctxt = rrpc_svc_take_offer(svc);
 	rqstp->rq_prot = IPPROTO_TCP;
 	if (test_bit(XPT_LOCAL, &svc->xprt.xpt_flags))
 		set_bit(RQ_LOCAL, &rqstp->rq_flags);
@@ -305,12 +352,34 @@ static void rrpc_svc_received(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 	svc->len = 0;
 }
 
-/* Is it an answer to a call of ours? */
-static bool rrpc_is_reply(const struct svc_rqst *rqstp)
+/* A client that can place greets us first, and waits for us to do so, too */
+static void rrpc_svc_greeted(struct rrpc_svc *svc)
 {
-	const __be32 *p = rqstp->rq_arg.head[0].iov_base;
+	int err;
 
-	return p[1] == cpu_to_be32(RPC_REPLY);
+	if (svc->places || !READ_ONCE(rrpc_place))
+		return;
+	mutex_lock(&svc->xprt.xpt_mutex);
+	err = rrpc_send_hello(&svc->s);
+	mutex_unlock(&svc->xprt.xpt_mutex);
+	if (err)
+		svc_xprt_deferred_close(&svc->xprt);
+	svc->places = true;
+}
+
+/* Is it nothing that a service has to execute? Then it is dealt with */
+static bool rrpc_svc_is_reply(struct rrpc_svc *svc, struct svc_rqst *rqstp)
+{
+	const struct rrpc_begin *begin = rqstp->rq_arg.head[0].iov_base;
+
+	if (begin->dir != cpu_to_be32(RPC_REPLY))
+		return false;
+	if (rrpc_is_hello(begin, rqstp->rq_arg.len))
+		rrpc_svc_greeted(svc);
+	else
+		rrpc_bc_receive_reply(&svc->xprt, rqstp);
+	rqstp->rq_arg.len = 0;
+	return true;
 }
 
 static int rrpc_svc_recvfrom(struct svc_rqst *rqstp)
@@ -334,9 +403,8 @@ static int rrpc_svc_recvfrom(struct svc_rqst *rqstp)
 		/* Where there is one there may be another */
 		set_bit(XPT_DATA, &xprt->xpt_flags);
 		rrpc_svc_received(svc, rqstp);
-		if (rrpc_is_reply(rqstp))
-			rrpc_bc_receive_reply(xprt, rqstp);
-		else if (xprt->xpt_server->sv_stats)
+		if (!rrpc_svc_is_reply(svc, rqstp) &&
+		    xprt->xpt_server->sv_stats)
 			xprt->xpt_server->sv_stats->nettcpcnt++;
 	}
 	svc_xprt_received(xprt);
@@ -348,19 +416,19 @@ static int rrpc_svc_recvfrom(struct svc_rqst *rqstp)
 /**
  * rrpc_svc_send() - send a record, all of it
  * @svc: connection; xpt_mutex is held
- * @xdr: the record
+ * @m: the message
  * @flags: as for rrpc_send()
  *
  * Return: 0, or an error after which there is no connection any more.
  */
-int rrpc_svc_send(struct rrpc_svc *svc, struct xdr_buf *xdr, int flags)
+int rrpc_svc_send(struct rrpc_svc *svc, const struct rrpc_msg *m, int flags)
 {
 	ssize_t n = -ENOTCONN;
 
 	lockdep_assert_held(&svc->xprt.xpt_mutex);
 	if (!svc_xprt_is_dead(&svc->xprt))
-		n = rrpc_send(&svc->s, xdr, 0, flags | MSG_NOSIGNAL);
-	if (n == sizeof(__be32) + xdr->len)
+		n = rrpc_send(&svc->s, m, 0, flags | MSG_NOSIGNAL);
+	if (n == rrpc_record_len(m))
 		return 0;
 	/* The rest of half a record would be taken for another */
 	svc_xprt_deferred_close(&svc->xprt);
@@ -369,23 +437,34 @@ int rrpc_svc_send(struct rrpc_svc *svc, struct xdr_buf *xdr, int flags)
 
 static int rrpc_svc_sendto(struct svc_rqst *rqstp)
 {
+	struct rrpc_msg m = { .xdr = &rqstp->rq_res };
 	struct svc_xprt *xprt = rqstp->rq_xprt;
-	int err;
+	struct rrpc_svc *svc = rrpc_svc(xprt);
+	int err = 0;
 
 	mutex_lock(&xprt->xpt_mutex);
+	if (rqstp->rq_xprt_ctxt)
+		err = rrpc_svc_place(svc, rqstp->rq_xprt_ctxt, &m);
 	/* The thread gives the pages of a reply away */
-	err = rrpc_svc_send(rrpc_svc(xprt), &rqstp->rq_res, MSG_SPLICE_PAGES);
+	if (err)
+		svc_xprt_deferred_close(xprt);
+	else
+		err = rrpc_svc_send(svc, &m, MSG_SPLICE_PAGES);
 	mutex_unlock(&xprt->xpt_mutex);
 	return err ?: rqstp->rq_res.len;
 }
 
 static int rrpc_svc_has_wspace(struct svc_xprt *xprt)
 {
+	struct rrpc_svc *svc = rrpc_svc(xprt);
+
 	if (test_bit(XPT_LISTENER, &xprt->xpt_flags))
 		return 1;
-	return !test_bit(SOCK_NOSPACE, &rrpc_svc(xprt)->s.sock->flags);
+	return !test_bit(SOCK_NOSPACE, &svc->s.sock->flags) &&
+	       rrpc_svc_may_place(svc);
 }
 
+/* What of a reply is placed is for its call to say, and not for its contents */
 static int rrpc_svc_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 				   unsigned int length)
 {
@@ -394,6 +473,7 @@ static int rrpc_svc_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 
 static void rrpc_svc_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
+	kfree(ctxt);
 }
 
 /* Ending */
@@ -417,7 +497,11 @@ static void rrpc_svc_free(struct svc_xprt *xprt)
 {
 	struct rrpc_svc *svc = rrpc_svc(xprt);
 
+	/* It does not wait for a client that takes nothing */
+	if (rrpc_svc_is_placing(svc))
+		sock_no_linger(svc->s.sock->sk);
 	rrpc_sock_release(&svc->s);
+	rrpc_svc_wait_placed(svc);
 	kfree(svc);
 }
 

@@ -55,12 +55,13 @@ out:
 
 static int rrpc_bc_send_request(struct rpc_rqst *req)
 {
+	struct rrpc_msg m = { .xdr = &req->rq_snd_buf };
 	struct svc_xprt *xprt = req->rq_xprt->bc_xprt;
 	int err;
 
 	req->rq_xtime = ktime_get();
 	mutex_lock(&xprt->xpt_mutex);
-	err = rrpc_svc_send(rrpc_svc(xprt), &req->rq_snd_buf, 0);
+	err = rrpc_svc_send(rrpc_svc(xprt), &m, 0);
 	mutex_unlock(&xprt->xpt_mutex);
 	return err ? -ENOTCONN : 0;
 }

@@ -172,8 +172,12 @@ static void rrpc_disconnect(struct rrpc_xprt *t)
 	mutex_lock(&t->recv_mutex);
 	rrpc_sock_detach(&t->s);
 	t->s.sock = NULL;
+	t->places = false;
 	rrpc_rx_reset(t);
 	mutex_unlock(&t->recv_mutex);
+	/* Who sends again waits for what is mapped: let it not linger */
+	if (rrpc_offers_end(t))
+		sock_no_linger(s.sock->sk);
 	t->sent = 0;
 	t->events = 0;
 	xprt->connect_cookie++;
@@ -205,9 +209,11 @@ static int rrpc_connect_sock(struct rrpc_xprt *t)
 					RRPC_CONNECT_TIMEOUT);
 	err = kernel_connect(s.sock, (struct sockaddr *)&xprt->addr,
 			     xprt->addrlen, 0);
-	if (!err && xprt->reuseport)
+	if (err)
+		return err;
+	if (xprt->reuseport)
 		t->port = rrpc_sock_port(&t->s);
-	return err;
+	return READ_ONCE(rrpc_place) ? rrpc_send_hello(&t->s) : 0;
 }
 
 /* Errors that those who wait to send know, see call_connect_status() */
@@ -353,19 +359,23 @@ static int rrpc_send_request(struct rpc_rqst *req)
 {
 	struct rpc_xprt *xprt = req->rq_xprt;
 	struct rrpc_xprt *t = rrpc_xprt(xprt);
-	struct xdr_buf *xdr = &req->rq_snd_buf;
-	size_t len = sizeof(__be32) + xdr->len;
+	struct rrpc_msg m = { .xdr = &req->rq_snd_buf };
+	size_t len;
 	bool room;
 	ssize_t n;
 
 	if (!t->s.sock)
 		return -ENOTCONN;
-	room = sk_stream_is_writeable(t->s.sock->sk);
 	/* A record that was left half sent has spoilt the stream */
 	if (t->sent && !req->rq_bytes_sent)
 		goto broken;
+	if (!t->sent)
+		rrpc_offer_pages(t, req);
+	m.offer = t->offer;
+	len = rrpc_record_len(&m);
+	room = sk_stream_is_writeable(t->s.sock->sk);
 	req->rq_xtime = ktime_get();
-	n = rrpc_send(&t->s, xdr, t->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+	n = rrpc_send(&t->s, &m, t->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 	/* There was room, so that it was memory that it lacked */
 	if (n == -EAGAIN && room)
 		return -ENOBUFS;
@@ -384,6 +394,13 @@ static int rrpc_send_request(struct rpc_rqst *req)
 broken:
 	xprt_force_disconnect(xprt);
 	return -ENOTCONN;
+}
+
+/* The pages of a request are given back after its buffer */
+static void rrpc_buf_free(struct rpc_task *task)
+{
+	rrpc_offer_withdraw(rrpc_xprt(task->tk_rqstp->rq_xprt), task->tk_rqstp);
+	rpc_free(task);
 }
 
 /* Names and numbers */
@@ -470,23 +487,26 @@ static int rrpc_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t len)
 }
 
 /**
- * rrpc_print_stats() - a line of /proc/self/mountstats, as TCP has it
+ * rrpc_print_stats() - a line of /proc/self/mountstats, as TCP has it, and
+ * at its end the bytes that were placed
  * @xprt: transport
  * @seq: where it goes
  */
 void rrpc_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
+	struct rrpc_xprt *t = xprt->bc_xprt ? NULL : rrpc_xprt(xprt);
 	long idle = 0;
 
 	if (xprt_connected(xprt))
 		idle = (long)(jiffies - xprt->last_used) / HZ;
-	seq_printf(seq, "\txprt:\trsock %u %lu %lu %lu %ld %lu %lu %lu %llu %llu %lu %llu %llu\n",
-		   xprt->bc_xprt ? 0 : rrpc_xprt(xprt)->port,
+	seq_printf(seq, "\txprt:\trsock %u %lu %lu %lu %ld %lu %lu %lu %llu %llu %lu %llu %llu %llu\n",
+		   t ? t->port : 0,
 		   xprt->stat.bind_count,
 		   xprt->stat.connect_count, xprt->stat.connect_time / HZ, idle,
 		   xprt->stat.sends, xprt->stat.recvs, xprt->stat.bad_xids,
 		   xprt->stat.req_u, xprt->stat.bklog_u, xprt->stat.max_slots,
-		   xprt->stat.sending_u, xprt->stat.pending_u);
+		   xprt->stat.sending_u, xprt->stat.pending_u,
+		   t ? READ_ONCE(t->nr_placed) : 0);
 }
 
 /**
@@ -528,6 +548,7 @@ static void rrpc_destroy(struct rpc_xprt *xprt)
 	rrpc_disconnect(t);
 	cancel_work_sync(&t->recv_work);
 	cancel_work_sync(&t->event_work);
+	xa_destroy(&t->offers);
 	rrpc_xprt_free(xprt);
 }
 
@@ -542,7 +563,7 @@ static const struct rpc_xprt_ops rrpc_xprt_ops = {
 	.get_srcaddr		= rrpc_get_srcaddr,
 	.get_srcport		= rrpc_get_srcport,
 	.buf_alloc		= rpc_malloc,
-	.buf_free		= rpc_free,
+	.buf_free		= rrpc_buf_free,
 	.send_request		= rrpc_send_request,
 	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
 	.close			= rrpc_close,
@@ -602,6 +623,7 @@ static struct rpc_xprt *rrpc_xprt_setup(struct xprt_create *args)
 	__module_get(THIS_MODULE);
 	t = rrpc_xprt(xprt);
 	mutex_init(&t->recv_mutex);
+	xa_init(&t->offers);
 	INIT_DELAYED_WORK(&t->connect_work, rrpc_connect_work);
 	INIT_WORK(&t->recv_work, rrpc_recv_work);
 	INIT_WORK(&t->event_work, rrpc_event_work);
