@@ -5,7 +5,7 @@
 # locks, what the server has to tell its client, lost connections, peers that
 # speak no RPC. nfs_full.sh has the rest.
 #
-# Guest: m=1536 t=240
+# Guest: m=1536 t=400
 # Kernels: stock
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -50,6 +50,104 @@ check "NFSv4.2: a tree, there and back" copied four 4.2
 check "NFSv3: a tree, there and back" copied three 3
 check "NFSv4.2: random work" "$PROGRAMS/nfs_file" -n 150 "$MNT/four/file"
 check "NFSv3: random work" "$PROGRAMS/nfs_file" -n 150 "$MNT/three/file"
+
+# --- direct placement -------------------------------------------------------------------
+
+PLACE=/sys/module/rsock_rpc/parameters/place
+dd if=/dev/urandom of="$EXPORT/placed" bs=1111 count=3000 status=none
+
+# Nothing from a cache, and all but what fills no page.
+read_placed() { # NAME
+	local placed size
+	size=$(stat -c %s "$EXPORT/placed")
+	echo 3 >/proc/sys/vm/drop_caches
+	placed=$(placed_of "$1")
+	cmp "$EXPORT/placed" "$MNT/$1/placed" || return
+	placed=$(($(placed_of "$1") - placed))
+	echo "$placed of $size bytes"
+	[ "$placed" -gt $((size - $(getconf PAGESIZE))) ]
+}
+
+# Any offset, size and buffer, and nothing is written around it.
+cat >"$OUT/direct.py" <<'EOF'
+import mmap, os, random, sys
+random.seed(1)
+data = open(sys.argv[1], "rb").read()
+fd = os.open(sys.argv[2], os.O_RDONLY | os.O_DIRECT)
+for i in range(16):
+    at, size = random.randrange(len(data)), random.randrange(1, 700000)
+    skip = random.choice([0, 0, 8, 100, 4095])
+    buf = mmap.mmap(-1, (skip + size + 8191) & ~4095)
+    buf.write(b"#" * len(buf))
+    want = data[at:at + size]
+    got = os.preadv(fd, [memoryview(buf)[skip:skip + size]], at)
+    assert got == len(want) and buf[skip:skip + got] == want, (at, size, skip, got)
+    assert buf[:skip] == b"#" * skip and not buf[skip + size:].strip(b"#"), (at, size, skip)
+EOF
+
+read_direct() { # NAME
+	local placed
+	placed=$(placed_of "$1")
+	timeout "$LIMIT" python3 "$OUT/direct.py" "$EXPORT/placed" "$MNT/$1/placed" &&
+		[ "$(placed_of "$1")" -gt "$placed" ]
+}
+
+# Who waits for a reply can be killed while it is placed, and others go on.
+read_killed() { # NAME
+	local pid pids=()
+	for _ in {1..6}; do
+		background dd if="$MNT/$1/placed" of=/dev/null bs=256k iflag=direct status=none
+		pids+=($!)
+	done
+	sleep 0.3
+	kill -9 "${pids[@]}"
+	for pid in "${pids[@]}"; do
+		busywait 20 gone "$pid" || return
+	done
+	read_placed "$1"
+}
+
+read_unplaced() { # NAME
+	local least placed status
+	least=$(cat $PLACE)
+	echo 0 >$PLACE
+	echo 3 >/proc/sys/vm/drop_caches
+	placed=$(placed_of "$1")
+	cmp "$EXPORT/placed" "$MNT/$1/placed" && [ "$(placed_of "$1")" = "$placed" ]
+	status=$?
+	echo "$least" >$PLACE
+	return "$status"
+}
+
+# relayed MODE: read through a relay that does this
+relayed() {
+	local pid status
+	background python3 "$TREE/selftests/nfs_relay.py" "$1" "$B4:20052" "$B4:20049" "$A4" >"$OUT/relay-$1.log" 2>&1
+	pid=$!
+	busywait 20 rdma_listening 20052 &&
+		nfs_mount relay 3 "port=20052,rsize=32768" &&
+		timeout "$LIMIT" cmp "$EXPORT/placed" "$MNT/relay/placed" &&
+		[ "$(placed_of relay)" = 0 ]
+	status=$?
+	nfs_umount relay
+	stop $pid
+	cat "$OUT/relay-$1.log"
+	return "$status"
+}
+
+replies_forged() {
+	relayed forge && ! grep "did not mind" "$OUT/relay-forge.log" &&
+		[ "$(grep -c '^[a-z].*: the client hung up' "$OUT/relay-forge.log")" = "$(grep -c ': lambda' "$TREE/selftests/nfs_relay.py")" ]
+}
+
+check "NFSv4.2: what is read is placed" read_placed four
+check "NFSv3: what is read is placed" read_placed three
+check "any part of it, into any memory" read_direct three
+check "readers are killed" read_killed four
+check "placement can be turned off" read_unplaced three
+check "with a peer that cannot place" relayed hide
+check "offers that make no sense" relayed twist
+check "replies that were not placed as they say" replies_forged
 
 # --- what the server tells its client ---------------------------------------------------
 
@@ -127,7 +225,11 @@ def connect():
     s.connect((sys.argv[1], 20049))
     return s
 LAST = 0x80000000
+OFFER, HELLO = 1 << 29, struct.pack(">III", LAST | 8, 0x72736f63, 1)
 for name, data in {
+    "an offer without a greeting": struct.pack(">IQII", LAST | OFFER | 40, 0, 0, 4096) + bytes(40),
+    "something placed": HELLO + struct.pack(">IQII", LAST | 1 << 30 | 40, 0, 0, 4096) + bytes(40),
+    "an offer with the second part": HELLO + struct.pack(">III", 8, 9, 0) + struct.pack(">I", LAST | OFFER | 40) + bytes(56),
     "no length": struct.pack(">I", LAST),
     "a short record": struct.pack(">II", LAST | 4, 1),
     "the longest record": struct.pack(">I", LAST | 0x7fffffff),
@@ -136,6 +238,8 @@ for name, data in {
     s = connect()
     try:
         s.sendall(data)
+        if data.startswith(HELLO):
+            assert s.recv(12, socket.MSG_WAITALL) == HELLO, name
         got = s.recv(1)
     except (ConnectionError, BrokenPipeError):
         got = b""
@@ -148,8 +252,13 @@ null = struct.pack(">10I", 9, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
 for part in (null[:6], null[6:24]):
     s.sendall(struct.pack(">I", len(part)) + part)
 s.sendall(struct.pack(">I", LAST | len(null[24:])) + null[24:])
-assert s.recv(8, socket.MSG_WAITALL)[4:] == struct.pack(">I", 9)
+assert s.recv(28, socket.MSG_WAITALL)[4:8] == struct.pack(">I", 9)
 print("a call in three fragments")
+# Greetings are answered once, and an offer does not have to be of use
+s.sendall(HELLO * 3 + struct.pack(">IQII", LAST | OFFER | len(null), 1 << 63, 1 << 31, 1 << 31) + null)
+assert s.recv(12, socket.MSG_WAITALL) == HELLO
+assert s.recv(8, socket.MSG_WAITALL)[4:] == struct.pack(">I", 9)
+print("an offer")
 connect().sendall(struct.pack(">I", LAST | 1000) + bytes(500))
 EOF
 

@@ -66,7 +66,7 @@ nfs_mount() {
 	[ "$2" != 3 ] || what=$B4:$EXPORT
 	mkdir -p "$MNT/$1"
 	on_exit umount -l "$MNT/$1"
-	timeout "$LIMIT" mount.nfs "$what" "$MNT/$1" -o "proto=rdma,port=20049,vers=$2${3:+,$3}"
+	timeout "$LIMIT" mount.nfs "$what" "$MNT/$1" -o "proto=rdma,vers=$2${3:+,$3}"
 }
 
 nfs_umount() { # NAME
@@ -110,6 +110,12 @@ recipe() {
 connects_of() { # NAME
 	awk -v at="$MNT/$1" '$1 == "device" { here = $5 == at }
 		here && $1 == "xprt:" && $2 == "rsock" { print $5; exit }' /proc/self/mountstats
+}
+
+# How many bytes were placed for it
+placed_of() { # NAME
+	awk -v at="$MNT/$1" '$1 == "device" { here = $5 == at }
+		here && $1 == "xprt:" && $2 == "rsock" { print $NF; exit }' /proc/self/mountstats
 }
 
 # --- faults in the midst of I/O -----------------------------------------------------

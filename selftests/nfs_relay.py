@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Stand between an NFS client and its server, both over AF_RSOCK.
+
+usage: nfs_relay.py MODE LISTEN:PORT SERVER:PORT FROM
+
+hide   neither learns that the other can place, as if it were of before that
+twist  what the client offers is changed to what makes no sense
+forge  the first reply to an offer is changed, for each connection in another
+       way, until all were tried; says how the connections ended
+
+What is mapped is not passed on, so that the server never finds a place.
+"""
+
+import ctypes
+import random
+import select
+import socket
+import struct
+import sys
+
+LAST, PLACED, OFFER = 1 << 31, 1 << 30, 1 << 29
+HELLO = struct.pack(">III", LAST | 8, 0x72736f63, 1)
+libc = ctypes.CDLL(None)
+
+# What becomes of a reply, given its message, and offset, position, size of the offer
+def forged(flags, size, offset, pos, placed, message):
+    return struct.pack(">IQII", LAST | flags | size, offset, pos, placed) + message
+
+
+FORGERIES = {
+    "not where it was offered": lambda m, at, pos, size:
+        forged(PLACED, pos + 4, at, pos + 4, 4096, m[:8] + bytes(pos - 4)),
+    "more than was offered": lambda m, at, pos, size:
+        forged(PLACED, pos, at, pos, size + 1, m[:8] + bytes(pos - 8)),
+    "more than there can be": lambda m, at, pos, size:
+        forged(PLACED, pos, at, pos, 0xffffffff, m[:8] + bytes(pos - 8)),
+    "behind its own end": lambda m, at, pos, size:
+        forged(PLACED, 24, at, pos, size, m[:24]),
+    "in a call": lambda m, at, pos, size:
+        forged(PLACED, 64, at, pos, size, m[:4] + bytes(60)),
+    "too long a record": lambda m, at, pos, size:
+        forged(PLACED, 1 << 21, at, pos, size, m[:8]),
+    "what only clients do": lambda m, at, pos, size:
+        forged(OFFER, pos, at, pos, size, m[:8] + bytes(pos - 8)),
+}
+TWISTS = [(0, 0, 0xffffffff), (1 << 63, 7, 1 << 31), (0, 0xffffffff, 1), ((1 << 64) - 1, 100, 0xffffffff)]
+
+
+def new_socket():
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=libc.socket(22, 1, 0))
+
+
+def connect(address, source):
+    while True:
+        s = new_socket()
+        try:
+            s.bind((source, random.randint(600, 1000)))
+            s.connect(address)
+            return s
+        except OSError:
+            s.close()
+
+
+class Side:
+    """One direction: records of one end, for the other"""
+
+    def __init__(self, source, to):
+        self.source, self.to, self.data = source, to, b""
+
+    def records(self):
+        got = self.source.recv(1 << 18)
+        if not got:
+            raise EOFError
+        self.data += got
+        while len(self.data) >= 4:
+            marker = struct.unpack(">I", self.data[:4])[0]
+            size = 4 + (marker & (OFFER - 1)) + 16 * bool(marker & PLACED) + 16 * bool(marker & OFFER)
+            if len(self.data) < size:
+                break
+            record, self.data = self.data[:size], self.data[size:]
+            yield marker, record
+
+
+def relay(mode, client, server, forge):
+    offers = {}
+    calls, replies = Side(client, server), Side(server, client)
+    while True:
+        ready = select.select([client, server], [], [])[0]
+        if client in ready:
+            for marker, record in calls.records():
+                if record == HELLO and mode == "hide":
+                    continue
+                if marker & OFFER:
+                    offers[record[20:24]] = struct.unpack(">QII", record[4:20])
+                    if mode == "twist":
+                        record = record[:4] + struct.pack(">QII", *random.choice(TWISTS)) + record[20:]
+                server.sendall(record)
+        if server in ready:
+            for marker, record in replies.records():
+                offer = offers.pop(record[4:8], None)
+                if forge and offer:
+                    client.sendall(forge(record[4:], *offer))
+                    # It has to hang up
+                    client.settimeout(30)
+                    while client.recv(1 << 18):
+                        pass
+                    raise EOFError
+                client.sendall(record)
+
+
+def main():
+    mode, listen, to, source = sys.argv[1:]
+    listener = new_socket()
+    host, port = listen.split(":")
+    listener.bind((host, int(port)))
+    listener.listen()
+    host, port = to.split(":")
+    left = list(FORGERIES.items()) if mode == "forge" else []
+    while True:
+        client = listener.accept()[0]
+        server = connect((host, int(port)), source)
+        name, forge = left.pop(0) if left else ("", None)
+        try:
+            relay(mode, client, server, forge)
+        except TimeoutError:
+            print(f"{name}: the client did not mind", flush=True)
+        except (EOFError, OSError):
+            print(f"{name}: the client hung up", flush=True)
+        client.close()
+        server.close()
+
+
+main()
