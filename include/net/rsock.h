@@ -5,11 +5,12 @@
 /*
  * AF_RSOCK for users in the kernel.
  *
- * The stream. A socket comes from sock_create_kern(net, AF_RSOCK, SOCK_STREAM,
- * 0, &sock) and is used by kernel_bind(), kernel_listen(), kernel_accept(),
- * kernel_connect(), kernel_sendmsg(), kernel_recvmsg(), kernel_sock_shutdown()
- * and sock_release(), as one of TCP is. But it holds its network namespace, as
- * rdma_cm does for it: the exit of pernet operations is too late to release it.
+ * The stream. A socket comes from sock_create_kern(net, rsock_family,
+ * SOCK_STREAM, 0, &sock) and is used by kernel_bind(), kernel_listen(),
+ * kernel_accept(), kernel_connect(), kernel_sendmsg(), kernel_recvmsg(),
+ * kernel_sock_shutdown() and sock_release(), as one of TCP is. But it holds its
+ * network namespace, as rdma_cm does for it: the exit of pernet operations is
+ * too late to release it.
  *
  * Callbacks. sk_data_ready(), sk_write_space(), sk_state_change() and
  * sk_error_report() may be replaced, with sk_user_data, under sk_callback_lock.
@@ -44,6 +45,9 @@ struct socket;
 
 /* In place of an offset: choose one that is free */
 #define RSOCK_OFFSET_ANY	(-1)
+
+/* AF_RSOCK, unless the module parameter "family" says another number */
+extern int rsock_family;
 
 bool sk_is_rsock(const struct sock *sk);
 int rsock_sock_set_opt(struct sock *sk, int level, int optname, int val);

@@ -6,6 +6,7 @@
 #include <linux/in6.h>
 #include <linux/ipv6.h>
 #include <net/inet_sock.h>
+#include <net/rsock.h>
 #include <uapi/linux/tcp.h>
 
 #include "ep.h"
@@ -98,7 +99,6 @@ static inline struct rsock_sock *rsock_sk(const struct sock *sk)
 	return container_of(inet_sk(sk), struct rsock_sock, inet);
 }
 
-extern int rsock_family;
 extern struct proto rsock_proto;
 extern const struct proto_ops rsock_inet_ops;
 extern const struct proto_ops rsock_inet6_ops;

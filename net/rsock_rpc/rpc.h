@@ -159,7 +159,6 @@ int rrpc_sock_accept(struct rrpc_sock *s, struct rrpc_sock *listener);
 void rrpc_sock_attach(struct rrpc_sock *s);
 void rrpc_sock_detach(struct rrpc_sock *s);
 void rrpc_sock_release(struct rrpc_sock *s);
-int rrpc_sock_setopt(struct rrpc_sock *s, int level, int name, int value);
 bool rrpc_sock_is_connected(const struct rrpc_sock *s);
 int rrpc_piece_of(struct rrpc_piece *p, unsigned int dir, struct xdr_buf *xdr,
 		  size_t pos, size_t max);

@@ -13,8 +13,6 @@
 #include <net/rsock.h>
 #include <net/sock.h>
 
-#include <linux/rsock.h>
-
 #include "rpc.h"
 
 /* Large enough for the bulk of a request; the ring is registered memory */
@@ -128,7 +126,7 @@ int rrpc_sock_create(struct rrpc_sock *s, struct net *net)
 	struct sock *sk;
 	int err;
 
-	err = sock_create_kern(net, AF_RSOCK, SOCK_STREAM, 0, &s->sock);
+	err = sock_create_kern(net, rsock_family, SOCK_STREAM, 0, &s->sock);
 	if (err)
 		return err;
 	sk = s->sock->sk;
@@ -162,19 +160,6 @@ void rrpc_sock_release(struct rrpc_sock *s)
 {
 	sock_release(s->sock);
 	s->sock = NULL;
-}
-
-/**
- * rrpc_sock_setopt() - setsockopt() of a number
- * @s: socket
- * @level: of the option
- * @name: of the option
- * @value: for it
- */
-int rrpc_sock_setopt(struct rrpc_sock *s, int level, int name, int value)
-{
-	return s->sock->ops->setsockopt(s->sock, level, name,
-					KERNEL_SOCKPTR(&value), sizeof(value));
 }
 
 /**

@@ -88,7 +88,8 @@ static int rrpc_listen(struct rrpc_sock *s, struct sockaddr *sa, int salen)
 
 	/* The other family has a listener of its own */
 	if (sa->sa_family == AF_INET6)
-		err = rrpc_sock_setopt(s, SOL_IPV6, IPV6_V6ONLY, 1);
+		err = rsock_sock_set_opt(s->sock->sk, SOL_IPV6, IPV6_V6ONLY,
+					 1);
 	return err ?: kernel_bind(s->sock, sa, salen) ?:
 		      kernel_listen(s->sock, RRPC_BACKLOG);
 }

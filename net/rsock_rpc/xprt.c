@@ -146,18 +146,19 @@ static unsigned short rrpc_sock_port(struct rrpc_sock *s)
 /* Notice a server that is gone as soon as a call over TCP would */
 static void rrpc_set_timeouts(struct rrpc_xprt *t)
 {
+	struct sock *sk = t->s.sock->sk;
 	unsigned int idle, count;
 
 	spin_lock(&t->xprt.transport_lock);
 	idle = DIV_ROUND_UP(t->xprt.timeout->to_initval, HZ);
 	count = t->xprt.timeout->to_retries + 1;
 	spin_unlock(&t->xprt.transport_lock);
-	sock_set_keepalive(t->s.sock->sk);
-	rrpc_sock_setopt(&t->s, SOL_TCP, TCP_KEEPIDLE, idle);
-	rrpc_sock_setopt(&t->s, SOL_TCP, TCP_KEEPINTVL, idle);
-	rrpc_sock_setopt(&t->s, SOL_TCP, TCP_KEEPCNT, count);
-	rrpc_sock_setopt(&t->s, SOL_TCP, TCP_USER_TIMEOUT,
-			 idle * count * MSEC_PER_SEC);
+	sock_set_keepalive(sk);
+	rsock_sock_set_opt(sk, SOL_TCP, TCP_KEEPIDLE, idle);
+	rsock_sock_set_opt(sk, SOL_TCP, TCP_KEEPINTVL, idle);
+	rsock_sock_set_opt(sk, SOL_TCP, TCP_KEEPCNT, count);
+	rsock_sock_set_opt(sk, SOL_TCP, TCP_USER_TIMEOUT,
+			   idle * count * MSEC_PER_SEC);
 }
 
 /* XPRT_LOCKED */
