@@ -166,6 +166,7 @@ ssize_t rrpc_send(struct rrpc_sock *s, const struct rrpc_msg *m, size_t skip,
 		  int flags);
 int rrpc_send_hello(struct rrpc_sock *s);
 ssize_t rrpc_recv(struct rrpc_sock *s, const struct iov_iter *to);
+int rrpc_recv_bytes(struct rrpc_sock *s, void *buf, u32 *have, u32 want);
 struct rsock_mapping *rrpc_map(struct rrpc_sock *s, struct xdr_buf *xdr,
 			       const struct rrpc_chunk *c);
 void rrpc_unmap(struct rsock_mapping *map, void (*done)(void *arg), void *arg);

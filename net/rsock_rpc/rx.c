@@ -79,19 +79,13 @@ static int rrpc_rx_begin(struct rrpc_xprt *t, u32 len)
 static int rrpc_rx_head(struct rrpc_xprt *t)
 {
 	struct rrpc_rx *rx = &t->rx;
-	struct iov_iter to;
-	struct kvec vec;
-	ssize_t n;
-	u32 len;
+	u32 want, len;
+	int n;
 
-	while (rx->have < rrpc_rx_want(t)) {
-		vec.iov_base = (void *)&rx->head + rx->have;
-		vec.iov_len = rrpc_rx_want(t) - rx->have;
-		iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
-		n = rrpc_recv(&t->s, &to);
-		if (n < 0)
+	while (rx->have < (want = rrpc_rx_want(t))) {
+		n = rrpc_recv_bytes(&t->s, &rx->head, &rx->have, want);
+		if (n)
 			return n;
-		rx->have += n;
 	}
 	len = be32_to_cpu(rx->head.marker) & RPC_FRAGMENT_SIZE_MASK;
 	if (rrpc_rx_is_placed(t))

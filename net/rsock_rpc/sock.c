@@ -417,3 +417,30 @@ ssize_t rrpc_recv(struct rrpc_sock *s, const struct iov_iter *to)
 
 	return sock_recvmsg(s->sock, &msg, MSG_DONTWAIT) ?: -ESHUTDOWN;
 }
+
+/**
+ * rrpc_recv_bytes() - receive a few bytes, in as many calls as it takes
+ * @s: socket
+ * @buf: where to
+ * @have: bytes that are there, of calls before
+ * @want: bytes that have to be
+ *
+ * Return: 0, or -EAGAIN or another error, as rrpc_recv().
+ */
+int rrpc_recv_bytes(struct rrpc_sock *s, void *buf, u32 *have, u32 want)
+{
+	struct iov_iter to;
+	struct kvec vec;
+	ssize_t n;
+
+	while (*have < want) {
+		vec.iov_base = buf + *have;
+		vec.iov_len = want - *have;
+		iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
+		n = rrpc_recv(s, &to);
+		if (n < 0)
+			return n;
+		*have += n;
+	}
+	return 0;
+}

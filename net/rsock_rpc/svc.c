@@ -238,19 +238,13 @@ static u32 rrpc_svc_want(const struct rrpc_svc *svc)
 /* Receive how a fragment begins */
 static int rrpc_svc_prefix(struct rrpc_svc *svc)
 {
-	struct iov_iter to;
-	struct kvec vec;
-	ssize_t n;
-	u32 len;
+	u32 want, len;
+	int err;
 
-	while (svc->have < rrpc_svc_want(svc)) {
-		vec.iov_base = (void *)&svc->prefix + svc->have;
-		vec.iov_len = rrpc_svc_want(svc) - svc->have;
-		iov_iter_kvec(&to, ITER_DEST, &vec, 1, vec.iov_len);
-		n = rrpc_recv(&svc->s, &to);
-		if (n < 0)
-			return n;
-		svc->have += n;
+	while (svc->have < (want = rrpc_svc_want(svc))) {
+		err = rrpc_recv_bytes(&svc->s, &svc->prefix, &svc->have, want);
+		if (err)
+			return err;
 	}
 	len = be32_to_cpu(svc->prefix.marker) & RPC_FRAGMENT_SIZE_MASK;
 	if (rrpc_svc_is_offer(svc)) {
