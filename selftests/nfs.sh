@@ -130,7 +130,7 @@ relayed() {
 		[ "$(placed_of relay)" = 0 ]
 	status=$?
 	nfs_umount relay
-	stop $pid
+	stop "$pid"
 	cat "$OUT/relay-$1.log"
 	return "$status"
 }
