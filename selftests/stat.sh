@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# rsockstat, and what sock_diag tells it: each socket once, with what is known of
-# it, and nothing of other namespaces.
+# What an operator sees: rsockstat, and what sock_diag tells it, and /proc/net/rsock:
+# each socket once, with what is known of it, and nothing of other namespaces; the
+# counters, each of which moves when its failure happens, and no other.
 #
 # Guest: m=1024 t=120
 # When: 6.1
@@ -70,6 +71,40 @@ s = json.load(sys.stdin)
 assert eval(sys.argv[1]), s[:3]' "$2"
 }
 
+# As many sockets as rsockstat shows, and with the same in each column
+proc_agrees() {
+	"$STAT" -a -e -i -j >"$OUT/stat.json" && python3 -c '
+import json, sys
+shown = {x["inode"]: x for x in json.load(open(sys.argv[1]))}
+heading, *lines = (line.split() for line in open("/proc/net/rsock"))
+assert len(lines) == len(shown), (len(lines), len(shown))
+for line in lines:
+    p = dict(zip(heading, line, strict=True))
+    s = shown.pop(int(p["inode"]))
+    port = 0 if p["local"] == "-" else int(p["local"].rsplit(":", 1)[1])
+    assert port == s["local_port"], (p, s)
+    assert (p["st"] == "0A") == (s["state"] == "listening"), (p, s)
+    assert [int(p["rx_queue"]), int(p["tx_queue"])] == [s["recv_q"], s["send_q"]], (p, s)
+    assert int(p["uid"]) == s["uid"] and int(p["qp"]) == s["rdma"]["qp"], (p, s)
+    assert p["device"] == (s["rdma"]["device"] or "-"), (p, s)
+' "$OUT/stat.json"
+}
+
+proc_is_empty_elsewhere() {
+	ip netns add elsewhere && ip netns exec elsewhere cat /proc/net/rsock /proc/net/rsock_stat >"$OUT/elsewhere" &&
+		ip netns del elsewhere || return
+	[ "$(wc -l <"$OUT/elsewhere")" = 3 ] && ! sed -n 3p "$OUT/elsewhere" | grep -q '[1-9]'
+}
+
+# Each counter as /proc/net/rsock_stat has it
+nstat_reads() {
+	PROC_NET_NETSTAT=/proc/net/rsock_stat nstat -asz 'Rsock*' | awk '/^Rsock/ { print $1, $2 }' >"$OUT/nstat"
+	python3 -c '
+names, values = (line.split()[1:] for line in open("/proc/net/rsock_stat"))
+print(*(f"Rsock{n} {v}" for n, v in zip(names, values, strict=True)), sep="\n")' |
+		diff - "$OUT/nstat"
+}
+
 check "without the module it says what to do" says 1 "modprobe rsock" "$STAT"
 load_rsock
 check "load rsock_diag.ko" insmod "$BUILD/net/rsock/rsock_diag.ko"
@@ -101,8 +136,15 @@ check "by an address that nobody has" shows 0 -A 10.9.0.99
 check "another namespace has none" shows_elsewhere 0 -a
 check "an unknown state is refused" says 64 "there are" "$STAT" -s open
 check "ss works as before" ss -tan
+check "/proc/net/rsock has the same" proc_agrees
+check "nothing in /proc/net of another namespace" proc_is_empty_elsewhere
 stop "${PIDS[-1]}"
 check "they are gone" busywait 70 shows 0 -a
+check "nstat reads the counters" nstat_reads
+topo_down
+topo_wire
+note "counters"
+take_over counter < <(python3 "$TREE/selftests/counters.py" "$OUT" 2>&1)
 topo_down
 check "unload rsock_diag.ko" rmmod rsock_diag
 unload_rsock

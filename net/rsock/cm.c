@@ -47,18 +47,41 @@
 
 static int rsock_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
-/* What rdma_cm says, in the words of tcp(7) */
-static int rsock_cm_errno(int err)
+/* What rdma_cm says, in the words of tcp(7); and what to count for it */
+static int rsock_cm_errno(int err, enum rsock_mib *why)
 {
 	switch (err) {
 	case -ENODEV:
-		return -ENETUNREACH;	/* no RDMA device on the route */
+		*why = RSOCK_MIB_NODEVICE;
+		return -ENETUNREACH;
+	case -ENETUNREACH:
+		*why = RSOCK_MIB_NOROUTE;
+		return err;
 	case -ETIMEDOUT:
 	case -EAGAIN:
-		return -EHOSTUNREACH;	/* nobody answers for the address */
+	case -EHOSTUNREACH:
+		*why = RSOCK_MIB_NOHOST;
+		return -EHOSTUNREACH;
+	case -ECONNREFUSED:
+		*why = RSOCK_MIB_REFUSED;
+		return err;
+	case -EPROTO:
+	case -EPROTONOSUPPORT:	/* counted as faults */
+	case -ENETDOWN:		/* counted when the endpoint ends */
+		*why = RSOCK_MIB_NONE;
+		return err;
 	default:
+		*why = RSOCK_MIB_SETUPFAILS;
 		return err;
 	}
+}
+
+static void rsock_cm_failed(struct rsock_ep *ep, int err)
+{
+	enum rsock_mib why;
+
+	err = rsock_cm_errno(err, &why);
+	rsock_ep_kill(ep, -err, why);
 }
 
 static bool rsock_addr_is_any(const struct sockaddr *addr)
@@ -225,6 +248,33 @@ int rsock_cm_listen(struct rsock_ep *ep, int backlog)
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
+static int rsock_cm_resolve(struct rsock_ep *ep, const struct sockaddr *addr,
+			    u8 tos)
+{
+	unsigned long flags = rsock_memalloc_save(ep->gfp);
+	bool ok;
+	int err;
+
+	mutex_lock(&ep->id_mutex);
+	spin_lock_bh(&ep->lock);
+	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
+	spin_unlock_bh(&ep->lock);
+	if (ok && tos)
+		rdma_set_service_type(ep->id, tos);
+	if (ok)
+		rsock_cm_bind_device(ep);
+	err = ok ? rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT) :
+		   -ENETDOWN;
+	if (ok && err) {
+		spin_lock_bh(&ep->lock);
+		rsock_ep_set_state(ep, RSOCK_EP_IDLE);
+		spin_unlock_bh(&ep->lock);
+	}
+	mutex_unlock(&ep->id_mutex);
+	rsock_memalloc_restore(flags);
+	return err;
+}
+
 /**
  * rsock_cm_connect() - start to connect
  * @ep: endpoint in state IDLE
@@ -237,30 +287,19 @@ int rsock_cm_listen(struct rsock_ep *ep, int backlog)
  */
 int rsock_cm_connect(struct rsock_ep *ep, const struct sockaddr *addr, u8 tos)
 {
-	unsigned long flags;
-	bool ok;
+	enum rsock_mib why;
 	int err;
 
 	/* To connect to a wildcard means loopback, as of old */
-	if (rsock_addr_is_loopback(addr) || rsock_addr_is_any(addr)) {
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
-		return -ENETUNREACH;
-	}
-	flags = rsock_memalloc_save(ep->gfp);
-	mutex_lock(&ep->id_mutex);
-	spin_lock_bh(&ep->lock);
-	ok = rsock_ep_set_state(ep, RSOCK_EP_RESOLVE);
-	spin_unlock_bh(&ep->lock);
-	if (ok && tos)
-		rdma_set_service_type(ep->id, tos);
-	if (ok)
-		rsock_cm_bind_device(ep);
-	err = ok ? rdma_resolve_addr(ep->id, NULL, addr, RSOCK_ADDR_TIMEOUT) :
-		   -ENETDOWN;
-	mutex_unlock(&ep->id_mutex);
-	rsock_memalloc_restore(flags);
-	return rsock_cm_errno(err);
+	if (rsock_addr_is_loopback(addr) || rsock_addr_is_any(addr))
+		err = -ENODEV;
+	else
+		err = rsock_cm_resolve(ep, addr, tos);
+	if (!err)
+		return 0;
+	err = rsock_cm_errno(err, &why);
+	RSOCK_INC_STATS(ep->net, why);
+	return err;
 }
 
 /**
@@ -276,7 +315,7 @@ void rsock_cm_retry(struct rsock_ep *ep)
 	err = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
 				RSOCK_ADDR_TIMEOUT << ep->resolve_tries);
 	if (err)
-		rsock_ep_kill(ep, -rsock_cm_errno(err));
+		rsock_cm_failed(ep, err);
 }
 
 static int rsock_cm_addr_error(struct rsock_ep *ep, int status)
@@ -444,15 +483,7 @@ void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer)
 	if (!err)
 		err = rsock_cm_got_peer(ep, peer);
 	if (err)
-		rsock_ep_kill(ep, -err);
-}
-
-static void rsock_cm_failed(struct rsock_ep *ep, int err)
-{
-	RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
-	if (err == -ENODEV)
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_NODEVICE);
-	rsock_ep_kill(ep, -rsock_cm_errno(err));
+		rsock_ep_kill(ep, -err, RSOCK_MIB_SETUPFAILS);
 }
 
 /* Send the REP, or for an active endpoint the RTU */
@@ -495,7 +526,7 @@ void rsock_cm_register(struct rsock_ep *ep)
 		return;
 	err = rsock_iw_register(ep);
 	if (err && ep->passive)
-		rsock_ep_kill(ep, -err);
+		rsock_ep_kill(ep, -err, RSOCK_MIB_SETUPFAILS);
 	else if (err)
 		rsock_cm_failed(ep, err);
 	else
@@ -518,7 +549,7 @@ void rsock_cm_registered(struct rsock_ep *ep)
 	if (err && req)
 		rsock_cm_failed(ep, err);
 	else if (err)	/* the peer gave up meanwhile */
-		rsock_ep_kill(ep, ECONNRESET);
+		rsock_ep_kill(ep, ECONNRESET, RSOCK_MIB_PEERRESETS);
 }
 
 /**
@@ -569,21 +600,20 @@ static void rsock_cm_event_of(struct rsock_ep *ep, struct rdma_cm_event *event)
 		return;
 	switch (event->event) {
 	case RDMA_CM_EVENT_DISCONNECTED:
-		rsock_ep_kill(ep, ECONNRESET);
+		rsock_ep_kill(ep, ECONNRESET, RSOCK_MIB_PEERRESETS);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		/* Also comes late: the peer gave up before our RTU came */
 		if (rsock_ep_is_open(ep))
-			rsock_ep_kill(ep, ECONNRESET);
+			rsock_ep_kill(ep, ECONNRESET, RSOCK_MIB_PEERRESETS);
 		else
 			rsock_cm_failed(ep, -ECONNREFUSED);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ATTEMPTFAILS);
-		rsock_ep_kill(ep, ETIMEDOUT);
+		rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_NOANSWER);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		rsock_ep_kill(ep, ENETDOWN);
+		rsock_ep_kill(ep, ENETDOWN, RSOCK_MIB_DEVICEREMOVALS);
 		break;
 	default:
 		err = rsock_cm_step(ep, event);

@@ -81,7 +81,7 @@ static void rsock_dev_remove(struct ib_device *ibdev, void *client_data)
 	spin_lock_bh(&rsock_devs_lock);
 	dev->removed = true;
 	list_for_each_entry(ep, &dev->eps, dev_node)
-		rsock_ep_kill(ep, ENETDOWN);
+		rsock_ep_kill(ep, ENETDOWN, RSOCK_MIB_DEVICEREMOVALS);
 	if (list_empty(&dev->eps))
 		complete(&dev->empty);
 	spin_unlock_bh(&rsock_devs_lock);

@@ -59,7 +59,7 @@ static const u16 ep_next[] = {
 	[RSOCK_EP_IDLE]		= BIT(RSOCK_EP_LISTEN) | BIT(RSOCK_EP_RESOLVE) |
 				  BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_LISTEN]	= BIT(RSOCK_EP_IDLE) | BIT(RSOCK_EP_DYING),
-	[RSOCK_EP_RESOLVE]	= BIT(RSOCK_EP_CONNECT) |
+	[RSOCK_EP_RESOLVE]	= BIT(RSOCK_EP_IDLE) | BIT(RSOCK_EP_CONNECT) |
 				  BIT(RSOCK_EP_REGISTER) | BIT(RSOCK_EP_DYING),
 	[RSOCK_EP_CONNECT]	= BIT(RSOCK_EP_REGISTER) |
 				  BIT(RSOCK_EP_OPEN) | BIT(RSOCK_EP_DYING),
@@ -127,34 +127,36 @@ void rsock_ep_queue_work(struct rsock_ep *ep)
  * @ep: endpoint in any state, ep->lock held
  * @err: positive errno that the socket is to show, 0 for an orderly end. Only
  *	the first caller's counts
+ * @why: what to count, unless it turns out to be an orderly end after all
  *
  * Context: any but hardirq.
  */
-void rsock_ep_kill_locked(struct rsock_ep *ep, int err)
+void rsock_ep_kill_locked(struct rsock_ep *ep, int err, enum rsock_mib why)
 {
 	if (!rsock_ep_set_state(ep, RSOCK_EP_DYING))
 		return;
 	ep->err = err;
+	ep->why = why;
 	rsock_ep_queue_work(ep);
 }
 
-void rsock_ep_kill(struct rsock_ep *ep, int err)
+void rsock_ep_kill(struct rsock_ep *ep, int err, enum rsock_mib why)
 {
 	spin_lock_bh(&ep->lock);
-	rsock_ep_kill_locked(ep, err);
+	rsock_ep_kill_locked(ep, err, why);
 	spin_unlock_bh(&ep->lock);
 }
 
 /**
- * rsock_ep_fault() - the peer broke the protocol: count it and reset
- * @ep: endpoint, ep->lock held
- * @fault: what it did
+ * rsock_ep_fault() - the peer broke the protocol: reset
+ * @ep: endpoint, not yet DEAD; ep->lock held
+ * @fault: what it did, which tells more than how the connection ended meanwhile
  */
 void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault)
 {
-	RSOCK_INC_STATS(ep->net, RSOCK_MIB_FAULTS + fault);
 	trace_rsock_fault(ep, fault);
-	rsock_ep_kill_locked(ep, ECONNRESET);
+	rsock_ep_kill_locked(ep, ECONNRESET, RSOCK_MIB_NONE);
+	ep->why = RSOCK_MIB_FAULTS + fault;
 }
 
 static void rsock_ep_linger_work(struct work_struct *work)
@@ -166,10 +168,10 @@ static void rsock_ep_linger_work(struct work_struct *work)
 	/* In state OPEN, and only then, there is still somebody to count for */
 	if (ep->state == RSOCK_EP_OPEN && ep->iwarp && ep->rx.eof &&
 	    ep->tx.fin_posted == RSOCK_FIN_DISCONNECT) {
-		rsock_ep_kill_locked(ep, 0);	/* all but the peer's leaving */
+		/* all but the peer's leaving */
+		rsock_ep_kill_locked(ep, 0, RSOCK_MIB_NONE);
 	} else if (ep->state == RSOCK_EP_OPEN) {
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_LINGERTIMEOUTS);
-		rsock_ep_kill_locked(ep, ETIMEDOUT);
+		rsock_ep_kill_locked(ep, ETIMEDOUT, RSOCK_MIB_LINGERTIMEOUTS);
 	}
 	spin_unlock_bh(&ep->lock);
 	rsock_ep_put(ep);
@@ -220,7 +222,7 @@ void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds)
 void rsock_ep_leave(struct rsock_ep *ep)
 {
 	if (!ep->iwarp) {
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_kill_locked(ep, 0, RSOCK_MIB_NONE);
 		return;
 	}
 	rsock_tx_fin(ep, RSOCK_FIN_DISCONNECT);
@@ -245,7 +247,7 @@ static void rsock_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		rsock_ep_queue_work(ep);
 	else
-		rsock_ep_kill(ep, EIO);
+		rsock_ep_kill(ep, EIO, RSOCK_MIB_DEVICEERRORS);
 }
 
 /* Reduce what the socket asked for to what the device has */
@@ -569,7 +571,12 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 
 	spin_lock_bh(&ep->lock);
 	rsock_ep_set_state(ep, RSOCK_EP_DEAD);
-	err = rsock_ep_was_closed(ep) ? 0 : ep->err;
+	if (rsock_ep_was_closed(ep)) {
+		ep->err = 0;
+		ep->why = RSOCK_MIB_NONE;
+	}
+	err = ep->err;
+	RSOCK_INC_STATS(ep->net, ep->why);
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
 	rsock_tx_purge(ep);

@@ -40,6 +40,7 @@
 #include "buf.h"
 #include "iomap.h"
 #include "iwarp.h"
+#include "mib.h"
 #include "target.h"
 #include "win.h"
 
@@ -63,7 +64,8 @@ struct sock;
  * active:  IDLE -> RESOLVE -> CONNECT -> REGISTER -> ACCEPT -> OPEN
  * active, iWARP: IDLE -> RESOLVE -> REGISTER -> CONNECT -> OPEN
  * passive: IDLE -> REGISTER -> ACCEPT -> OPEN
- * listener: IDLE -> LISTEN, and back if rdma_cm refuses
+ * listener: IDLE -> LISTEN
+ * LISTEN and RESOLVE go back to IDLE if rdma_cm refuses
  * all end: any -> DYING -> DEAD
  */
 enum rsock_ep_state {
@@ -245,6 +247,7 @@ struct rsock_ep {
 	spinlock_t lock;
 	enum rsock_ep_state state;
 	int err;			/* first reason to die, positive errno */
+	enum rsock_mib why;		/* what to count for it, at the end */
 	gfp_t gfp;			/* constant: the socket's sk_allocation */
 	bool passive;			/* constant */
 	u8 resolve_tries;		/* CM handler, then work */
@@ -336,8 +339,8 @@ void rsock_ep_reg_wr(struct rsock_ep *ep, struct ib_reg_wr *reg,
 void rsock_ep_leave(struct rsock_ep *ep);
 void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn);
 void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault);
-void rsock_ep_kill(struct rsock_ep *ep, int err);
-void rsock_ep_kill_locked(struct rsock_ep *ep, int err);
+void rsock_ep_kill(struct rsock_ep *ep, int err, enum rsock_mib why);
+void rsock_ep_kill_locked(struct rsock_ep *ep, int err, enum rsock_mib why);
 void rsock_ep_delay(struct rsock_ep *ep, struct delayed_work *work,
 		    unsigned long delay);
 void rsock_ep_start_linger(struct rsock_ep *ep, unsigned int seconds);

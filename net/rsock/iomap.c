@@ -264,7 +264,7 @@ static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
 	unsigned int i, slot;
 
 	if (bitmap_weight(slots, max) + r->nr > max)
-		return -ENOMEM;
+		return -ENOSPC;
 	for (i = 0; i < r->nr; i++) {
 		slot = find_first_zero_bit(slots, max);
 		__set_bit(slot, slots);
@@ -273,7 +273,7 @@ static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
 	return 0;
 }
 
-/* Offsets and slots for a region, or a negative errno */
+/* Offsets and slots for a region, or -EEXIST, or -ENOSPC for too many */
 static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 			       u64 offset)
 {
@@ -281,14 +281,14 @@ static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 	int err;
 
 	if (io->nr == RSOCK_REGIONS_MAX)
-		return -ENOMEM;
+		return -ENOSPC;
 	if (offset == RSOCK_OFFSET_FREE)
 		offset = rsock_io_free_offset(io, r->len);
 	else if (interval_tree_iter_first(&io->regions, offset,
 					  offset + r->len - 1))
 		return -EEXIST;
 	if (offset == RSOCK_OFFSET_FREE)
-		return -ENOMEM;
+		return -ENOSPC;
 	err = rsock_io_take_slots(ep, r);
 	if (err)
 		return err;
@@ -391,6 +391,34 @@ static int rsock_iomap_check(const struct rsock_iomap *m)
 	return 0;
 }
 
+/* Count why it could not be mapped, and return that */
+static int rsock_iomap_failed(struct rsock_ep *ep, int err)
+{
+	switch (err) {
+	case -EEXIST:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPOVERLAPS);
+		break;
+	case -EFAULT:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPBADMEMORY);
+		break;
+	case -EOPNOTSUPP:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPFILES);
+		break;
+	case -ENOSPC:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPFULL);
+		return -ENOMEM;
+	case -ETIMEDOUT:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPTIMEOUTS);
+		break;
+	case -ENOTCONN:		/* counted with the connection */
+		break;
+	default:
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPNOMEMORY);
+		break;
+	}
+	return err;
+}
+
 /* Map it all; @result is where to write the offset, or NULL. Takes over @r. */
 static int rsock_region_map(struct rsock_ep *ep, struct rsock_region *r,
 			    u64 offset, s64 __user *result)
@@ -400,16 +428,17 @@ static int rsock_region_map(struct rsock_ep *ep, struct rsock_region *r,
 	err = rsock_region_begin(ep, r, offset);
 	if (err) {
 		rsock_region_put(r);
-		return err;
+		return rsock_iomap_failed(ep, err);
 	}
 	err = rsock_region_register(ep, r);
 	if (!err && result && put_user((s64)r->node.start, result))
 		err = -EFAULT;
 	if (!err)
 		err = rsock_region_commit(ep, r);
-	if (err)
-		rsock_region_end(ep, r);
-	return err;
+	if (!err)
+		return 0;
+	rsock_region_end(ep, r);
+	return rsock_iomap_failed(ep, err);
 }
 
 static int rsock_iomap_add_user(struct rsock_ep *ep,
@@ -422,12 +451,12 @@ static int rsock_iomap_add_user(struct rsock_ep *ep,
 			       rsock_region_chunk_max(ep, true),
 			       m->prot & PROT_WRITE);
 	if (!r)
-		return -ENOMEM;
+		return rsock_iomap_failed(ep, -ENOSPC);
 	r->addr = m->addr;
 	err = rsock_user_mem_check(m->addr, m->len);
 	if (err) {
 		rsock_region_put(r);
-		return err;
+		return rsock_iomap_failed(ep, err);
 	}
 	return rsock_region_map(ep, r, m->offset,
 				u64_to_user_ptr(m->result_ptr));
@@ -472,12 +501,12 @@ static int rsock_region_map_kernel(struct rsock_ep *ep, u64 offset, u64 len,
 	r = rsock_region_alloc(head, len, rsock_region_chunk_max(ep, false),
 			       true);
 	if (!r)
-		return -ENOMEM;
+		return rsock_iomap_failed(ep, -ENOSPC);
 	err = bv ? rsock_buf_take(&r->buf, bv, nr) :
 		   rsock_buf_alloc(&r->buf, len / PAGE_SIZE);
 	if (err) {
 		rsock_region_put(r);
-		return err;
+		return rsock_iomap_failed(ep, err);
 	}
 	refcount_inc(&r->ref);
 	spin_lock_bh(&ep->lock);
@@ -592,10 +621,8 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, void *arg)
  */
 static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 {
-	if (!rsock_region_wait(ep, r, rsock_region_is_gone, r)) {
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_REVOKETIMEOUTS);
-		rsock_ep_kill(ep, ETIMEDOUT);
-	}
+	if (!rsock_region_wait(ep, r, rsock_region_is_gone, r))
+		rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_REVOKETIMEOUTS);
 	rsock_region_end(ep, r);
 }
 

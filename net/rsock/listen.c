@@ -76,7 +76,6 @@ static struct sock *rsock_child_alloc(struct sock *lsk)
 	sk->sk_no_check_tx = lsk->sk_no_check_tx;
 	sk->sk_max_pacing_rate = lsk->sk_max_pacing_rate;
 	sk->sk_flags |= lsk->sk_flags & RSOCK_INHERITED;
-	rsock_set_state(sk, TCP_SYN_RECV);
 	return sk;
 }
 
@@ -92,25 +91,28 @@ static bool rsock_child_queue(struct sock *lsk, struct sock *sk)
 		sk_acceptq_added(lsk);
 		sock_hold(lsk);
 		rs->listener = lsk;
+		rsock_set_state(sk, TCP_SYN_RECV);
 		list_add_tail(&rs->accept_node, &rsock_sk(lsk)->pending);
 	}
 	spin_unlock_bh(&rsock_accept_lock);
 	return ok;
 }
 
-static int rsock_listen_child(struct sock *lsk, struct rdma_cm_id *id,
-			      const struct rsock_conn *peer)
+/* Returns why it could not be made, RSOCK_MIB_NONE if it was */
+static enum rsock_mib rsock_listen_child(struct sock *lsk,
+					 struct rdma_cm_id *id,
+					 const struct rsock_conn *peer)
 {
 	struct rsock_ep *ep;
 	struct sock *sk;
 
 	sk = rsock_child_alloc(lsk);
 	if (!sk)
-		return -ENOMEM;
+		return RSOCK_MIB_LISTENNOMEMORY;
 	ep = rsock_sk_ep(sk);
 	if (!ep) {
 		sock_put(sk);
-		return -ENOMEM;
+		return RSOCK_MIB_LISTENNOMEMORY;
 	}
 	/*
 	 * Once it is queued the child can be closed by others at any time; with
@@ -122,15 +124,14 @@ static int rsock_listen_child(struct sock *lsk, struct rdma_cm_id *id,
 	rsock_watch_begin(ep);
 	spin_unlock_bh(&ep->lock);
 	if (!rsock_child_queue(lsk, sk)) {
-		RSOCK_INC_STATS(sock_net(lsk), RSOCK_MIB_LISTENOVERFLOWS);
 		ep->id = NULL;
-		rsock_ep_kill(ep, 0);
+		rsock_ep_kill(ep, 0, RSOCK_MIB_NONE);
 		sock_put(sk);
-		return -ECONNREFUSED;
+		return RSOCK_MIB_LISTENOVERFLOWS;
 	}
 	id->context = ep;
 	rsock_cm_passive(ep, peer);
-	return 0;
+	return RSOCK_MIB_NONE;
 }
 
 /* SO_BINDTODEVICE: is the request for us? */
@@ -157,24 +158,24 @@ int rsock_listen_request(struct rsock_ep *lep, struct rdma_cm_id *id,
 {
 	const struct rdma_conn_param *param = &event->param.conn;
 	struct rsock_conn peer;
-	int fault, err;
+	enum rsock_mib why;
+	int fault;
 
 	fault = rsock_conn_decode(param->private_data, param->private_data_len,
 				  &peer);
-	if (fault) {
-		RSOCK_INC_STATS(lep->net, RSOCK_MIB_FAULTS + fault);
-		err = -EPROTO;
-	} else if (!rsock_listen_hears(lep->sk, id)) {
-		err = -ECONNREFUSED;
-	} else if (sk_acceptq_is_full(lep->sk)) {
-		RSOCK_INC_STATS(lep->net, RSOCK_MIB_LISTENOVERFLOWS);
-		err = -ECONNREFUSED;
-	} else {
-		err = rsock_listen_child(lep->sk, id, &peer);
-	}
-	if (err)
-		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
-	return err;
+	if (fault)
+		why = RSOCK_MIB_FAULTS + fault;
+	else if (!rsock_listen_hears(lep->sk, id))
+		why = RSOCK_MIB_LISTENOTHERDEVICE;
+	else if (sk_acceptq_is_full(lep->sk))
+		why = RSOCK_MIB_LISTENOVERFLOWS;
+	else
+		why = rsock_listen_child(lep->sk, id, &peer);
+	if (!why)
+		return 0;
+	RSOCK_INC_STATS(lep->net, why);
+	rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+	return -ECONNREFUSED;
 }
 
 /**

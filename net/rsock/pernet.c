@@ -1,74 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Per network namespace: counters, /proc/net/rsock_stat, net.rsock.* sysctls.
+ * Per network namespace: its sockets, net.rsock.* sysctls.
  */
 
 #include "pernet.h"
 
 #include <linux/module.h>
-#include <linux/proc_fs.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
+#include "proc.h"
+
 unsigned int rsock_net_id;
 EXPORT_SYMBOL_GPL(rsock_net_id);
-
-/* In the order of enum rsock_mib, then of enum rsock_fault from its first */
-static const char * const rsock_mib_names[] = {
-	"ActiveOpens",
-	"PassiveOpens",
-	"AttemptFails",
-	"NoDevice",
-	"ListenOverflows",
-	"Resets",
-	"LingerTimeouts",
-	"KeepTimeouts",
-	"UserTimeouts",
-	"Iomaps",
-	"UnmapsPlain",
-	"RevokeTimeouts",
-	"InPlace",
-	"WritesLost",
-	"AccessErrors",
-	NULL,		/* RSOCK_FAULT_NONE */
-	"FaultConnShort",
-	"FaultConnVersion",
-	"FaultConnSgl",
-	"FaultConnBuf",
-	"FaultOpcode",
-	"FaultOp",
-	"FaultLength",
-	"FaultOverrun",
-	"FaultFlood",
-	"FaultCredit",
-	"FaultSge",
-	"FaultGrant",
-	"FaultIomap",
-	"FaultRevoked",
-	"FaultNote",
-};
-
-static_assert(ARRAY_SIZE(rsock_mib_names) == __RSOCK_MIB_MAX);
-
-/* Two lines, names and values: the format that nstat(8) reads */
-static int rsock_stat_show(struct seq_file *seq, void *v)
-{
-	struct rsock_net *rn = rsock_net(seq->private);
-	int i;
-
-	seq_puts(seq, "Rsock:");
-	for (i = 0; i < __RSOCK_MIB_MAX; i++)
-		if (rsock_mib_names[i])
-			seq_printf(seq, " %s", rsock_mib_names[i]);
-	seq_puts(seq, "\nRsock:");
-	for (i = 0; i < __RSOCK_MIB_MAX; i++)
-		if (rsock_mib_names[i])
-			seq_printf(seq, " %lu",
-				   snmp_fold_field(rn->stats, i));
-	seq_putc(seq, '\n');
-	return 0;
-}
 
 /* All sockets of a namespace, for those who list them */
 
@@ -181,7 +125,7 @@ static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
 static int __net_init rsock_net_init(struct net *net)
 {
 	struct rsock_net *rn = rsock_net(net);
-	int err = -ENOMEM;
+	int err;
 
 	spin_lock_init(&rn->lock);
 	INIT_HLIST_HEAD(&rn->socks);
@@ -190,8 +134,8 @@ static int __net_init rsock_net_init(struct net *net)
 	rn->stats = alloc_percpu(struct rsock_stats);
 	if (!rn->stats)
 		return -ENOMEM;
-	if (!proc_create_net_single("rsock_stat", 0444, net->proc_net,
-				    rsock_stat_show, NULL))
+	err = rsock_proc_add(net);
+	if (err)
 		goto free_stats;
 	err = rsock_sysctl_add(net, rn);
 	if (err)
@@ -199,7 +143,7 @@ static int __net_init rsock_net_init(struct net *net)
 	return 0;
 
 remove_proc:
-	remove_proc_entry("rsock_stat", net->proc_net);
+	rsock_proc_del(net);
 free_stats:
 	free_percpu(rn->stats);
 	return err;
@@ -211,7 +155,7 @@ static void __net_exit rsock_net_exit(struct net *net)
 
 	unregister_net_sysctl_table(rn->sysctl);
 	kfree(rn->table);
-	remove_proc_entry("rsock_stat", net->proc_net);
+	rsock_proc_del(net);
 	free_percpu(rn->stats);
 }
 

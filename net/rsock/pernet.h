@@ -7,32 +7,7 @@
 #include <net/ip.h>
 #include <net/snmp.h>
 
-#include "wire.h"
-
-/* Counters, shown in /proc/net/rsock_stat */
-enum rsock_mib {
-	RSOCK_MIB_ACTIVEOPENS,		/* connect() succeeded */
-	RSOCK_MIB_PASSIVEOPENS,		/* a peer's connect() succeeded */
-	RSOCK_MIB_ATTEMPTFAILS,		/* connect() failed */
-	RSOCK_MIB_NODEVICE,		/* of these: no RDMA device on the route */
-	RSOCK_MIB_LISTENOVERFLOWS,	/* request rejected, backlog full */
-	RSOCK_MIB_RESETS,		/* connection ended with an error */
-	RSOCK_MIB_LINGERTIMEOUTS,	/* closed socket's data did not arrive */
-	RSOCK_MIB_KEEPTIMEOUTS,		/* peer did not answer probes: reset */
-	RSOCK_MIB_USERTIMEOUTS,		/* TCP_USER_TIMEOUT is over: reset */
-	RSOCK_MIB_IOMAPS,		/* mappings offered to a peer */
-	RSOCK_MIB_UNMAPSPLAIN,		/* taken back from one that cannot confirm */
-	RSOCK_MIB_REVOKETIMEOUTS,	/* peer did not confirm: reset */
-	RSOCK_MIB_INPLACE,		/* messages sent from the caller's pages */
-	RSOCK_MIB_WRITESLOST,		/* placements whose target was unmapped */
-	RSOCK_MIB_ACCESSERRORS,		/* peer wrote where it may not */
-	RSOCK_MIB_FAULTS,		/* + enum rsock_fault: protocol faults */
-	__RSOCK_MIB_MAX = RSOCK_MIB_FAULTS + __RSOCK_FAULT_MAX
-};
-
-struct rsock_stats {
-	unsigned long mibs[__RSOCK_MIB_MAX];
-};
+#include "mib.h"
 
 /**
  * struct rsock_net - what each network namespace has

@@ -219,7 +219,7 @@ static int rsock_reg_wait(struct rsock_ep *ep, const struct rsock_region *r,
 		return -ETIMEDOUT;
 	if (rsock_region_wait(ep, r, rsock_reg_done, reg))
 		return 0;
-	rsock_ep_kill(ep, ETIMEDOUT);
+	rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_REGISTERTIMEOUTS);
 	wait_event(ep->io.wait, rsock_reg_done(ep, reg));
 	return -ETIMEDOUT;
 }

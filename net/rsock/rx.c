@@ -169,7 +169,7 @@ static int rsock_rx_iomap(struct rsock_ep *ep, u16 slot)
 			   slot * RSOCK_IOMAP_LEN, sizeof(entry), entry);
 	fault = rsock_iomap_decode(entry, &e);
 	if (!fault && rsock_targets_set(&ep->targets, slot, &e))
-		rsock_ep_kill_locked(ep, ENOMEM);
+		rsock_ep_kill_locked(ep, ENOMEM, RSOCK_MIB_NOMEMORY);
 	return fault;
 }
 
@@ -196,7 +196,7 @@ static int rsock_rx_ctrl(struct rsock_ep *ep, const struct rsock_msg *msg)
 		WRITE_ONCE(ep->rx.eof, true);
 		ep->ops->readable(ep);
 		/* The peer's QP is gone: nothing that we send can arrive */
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_kill_locked(ep, 0, RSOCK_MIB_NONE);
 		break;
 	case RSOCK_CTRL_SHUTDOWN:
 		if (ep->rx.eof)
@@ -261,7 +261,7 @@ static void rsock_rx_respond(struct rsock_ep *ep)
 		return;
 	if (ep->rx.depth - ep->rx.posted >= RSOCK_RQ_BATCH &&
 	    rsock_rx_post(ep, RSOCK_RQ_BATCH)) {
-		rsock_ep_kill_locked(ep, EIO);
+		rsock_ep_kill_locked(ep, EIO, RSOCK_MIB_DEVICEERRORS);
 		return;
 	}
 	rsock_rx_update(ep);
@@ -276,13 +276,15 @@ static void rsock_rx_respond(struct rsock_ep *ep)
  */
 static void rsock_rx_failed(struct rsock_ep *ep, enum ib_wc_status status)
 {
+	enum rsock_mib why = RSOCK_MIB_PEERRESETS;
+
 	/* iWARP flushes them when the peer refuses: rdma_cm tells why */
 	if (ep->state == RSOCK_EP_CONNECT)
 		return;
 	if (ep->state == RSOCK_EP_OPEN && !ep->iwarp &&
 	    (status == IB_WC_REM_ACCESS_ERR || status == IB_WC_WR_FLUSH_ERR))
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ACCESSERRORS);
-	rsock_ep_kill_locked(ep, ECONNRESET);
+		why = RSOCK_MIB_ACCESSERRORS;
+	rsock_ep_kill_locked(ep, ECONNRESET, why);
 }
 
 /* A message arrived: what it is, and what follows from it */

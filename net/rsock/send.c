@@ -223,6 +223,8 @@ static int rsock_send_queue(struct sock *sk, struct rsock_ep *ep,
 	int n = 0, err;
 
 	while (left) {
+		if (n == -ENOMEM)
+			RSOCK_INC_STATS(sock_net(sk), RSOCK_MIB_SENDNOMEMORY);
 		if (n == -ENOMEM || !sk_stream_memory_free(sk)) {
 			err = rsock_send_wait(sk, ep, n == -ENOMEM, &s->timeo);
 			if (err)
@@ -285,7 +287,7 @@ static int rsock_send_drain(struct rsock_ep *ep, struct rsock_send *s,
 	s->queued -= rest;
 	if (wait_for_completion_killable_timeout(&w->free,
 						 RSOCK_IOMAP_TIMEOUT) <= 0) {
-		rsock_ep_kill(ep, ETIMEDOUT);
+		rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_INPLACETIMEOUTS);
 		wait_for_completion(&w->free);
 	}
 	return err ?: left ? sock_intr_errno(s->timeo) : -EAGAIN;
@@ -385,6 +387,8 @@ static int rsock_send_begin(struct sock *sk, struct rsock_send *s)
 		if (!s->uarg)
 			return -ENOBUFS;
 		uarg_to_msgzc(s->uarg)->zerocopy = s->inplace;
+		if (!s->inplace)
+			RSOCK_INC_STATS(sock_net(sk), RSOCK_MIB_ZEROCOPYCOPIED);
 		s->accounted = true;
 	} else {
 		s->inplace = false;
@@ -413,7 +417,7 @@ static void rsock_send_placed(struct sock *sk, struct rsock_ep *ep, s64 to,
 		return;
 	m = rsock_write_note(ep, to, len, sk->sk_allocation);
 	if (!m)
-		rsock_ep_kill(ep, ENOMEM);
+		rsock_ep_kill(ep, ENOMEM, RSOCK_MIB_NOMEMORY);
 	else if (rsock_tx_add(ep, m, true))
 		rsock_txmsg_free(m);
 }
@@ -484,9 +488,9 @@ int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
 	err = -EOPNOTSUPP;
 	if (msg->msg_flags & MSG_OOB)
 		goto out;
-	err = -ENXIO;
-	if (to != RSOCK_TO_STREAM &&
-	    !rsock_write_is_mapped(ep, to, msg_data_left(msg)))
+	err = to == RSOCK_TO_STREAM ? 0 :
+				      rsock_write_check(ep, to, msg_data_left(msg));
+	if (err)
 		goto out;
 	rsock_ep_get(ep);
 	err = __rsock_send(sk, ep, &s);

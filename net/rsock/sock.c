@@ -28,6 +28,17 @@
 /* By who uses it: a fault of a program under its lock may reach the kernel's */
 static struct lock_class_key rsock_sk_keys[2], rsock_slock_keys[2];
 
+/* Was it an attempt to connect that failed? */
+static void rsock_count_state(struct sock *sk, int state)
+{
+	if (state != TCP_CLOSE)
+		return;
+	if (sk->sk_state == TCP_SYN_SENT)
+		RSOCK_INC_STATS(sock_net(sk), RSOCK_MIB_ATTEMPTFAILS);
+	else if (sk->sk_state == TCP_SYN_RECV)
+		RSOCK_INC_STATS(sock_net(sk), RSOCK_MIB_PASSIVEFAILS);
+}
+
 /**
  * rsock_set_state() - the only writer of sk_state
  * @sk: socket; ep->lock is held once it has an endpoint that is in use
@@ -36,6 +47,7 @@ static struct lock_class_key rsock_sk_keys[2], rsock_slock_keys[2];
 void rsock_set_state(struct sock *sk, int state)
 {
 	trace_rsock_sk_state(sk, state);
+	rsock_count_state(sk, state);
 	/* Pairs with rsock_poll(): who sees the state sees what led to it */
 	smp_store_release(&sk->sk_state, state);
 }
@@ -198,7 +210,7 @@ static void rsock_tx_done(struct rsock_ep *ep)
 	struct sock *sk = ep->sk;
 
 	if (!rsock_attached(ep)) {
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_kill_locked(ep, 0, RSOCK_MIB_NONE);
 		return;
 	}
 	switch (sk->sk_state) {
@@ -233,8 +245,10 @@ static void rsock_sk_gone(struct rsock_ep *ep, int err)
 	spin_lock_bh(&ep->lock);
 	if (!rsock_attached(ep))
 		goto unlock;
-	if (!err && !list_empty(&ep->tx.unsent))
+	if (!err && !list_empty(&ep->tx.unsent)) {
 		err = EPIPE;
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_PEERCLOSES);
+	}
 	if (!err && sk->sk_state == TCP_SYN_SENT)
 		err = ECONNRESET;
 	/* Whoever waits for room waits in vain */
@@ -398,8 +412,10 @@ struct rsock_ep *rsock_sk_ep_get(struct sock *sk)
  */
 static void rsock_ep_abort(struct rsock_ep *ep)
 {
+	if (ep->state >= RSOCK_EP_RESOLVE && ep->state <= RSOCK_EP_OPEN)
+		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ABORTS);
 	if (ep->state != RSOCK_EP_OPEN || ep->peer_ext) {
-		rsock_ep_kill_locked(ep, 0);
+		rsock_ep_kill_locked(ep, 0, RSOCK_MIB_NONE);
 		return;
 	}
 	rsock_tx_drop(ep);

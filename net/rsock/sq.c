@@ -120,8 +120,10 @@ void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 	trace_rsock_post(ep, last, sq->posted);
 	err = ib_post_send(ep->qp, wr, NULL);
 	/* soft-iWARP says ENOTCONN while the peer's reset is being handled */
-	if (err)
-		rsock_ep_kill_locked(ep, err == -ENOTCONN ? ECONNRESET : -err);
+	if (err == -ENOTCONN)
+		rsock_ep_kill_locked(ep, ECONNRESET, RSOCK_MIB_PEERRESETS);
+	else if (err)
+		rsock_ep_kill_locked(ep, -err, RSOCK_MIB_DEVICEERRORS);
 }
 
 /**
@@ -160,19 +162,27 @@ void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 	rsock_sq_post(ep, &wr.wr, 0, force_signal);
 }
 
-/* Why a work request failed, in the words of tcp(7) */
-static int rsock_wc_errno(enum ib_wc_status status)
+/* A work request failed, and with it the connection: why, as tcp(7) calls it */
+static void rsock_sq_failed(struct rsock_ep *ep, enum ib_wc_status status)
 {
 	switch (status) {
 	case IB_WC_RETRY_EXC_ERR:
 	case IB_WC_RNR_RETRY_EXC_ERR:
-		return -ETIMEDOUT;
+		rsock_ep_kill_locked(ep, ETIMEDOUT, RSOCK_MIB_PEERSILENT);
+		break;
 	case IB_WC_LOC_LEN_ERR:
 	case IB_WC_LOC_QP_OP_ERR:
 	case IB_WC_LOC_PROT_ERR:
-		return -EIO;
+		rsock_ep_kill_locked(ep, EIO, RSOCK_MIB_DEVICEERRORS);
+		break;
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_REM_OP_ERR:
+		rsock_ep_kill_locked(ep, ECONNRESET, RSOCK_MIB_PEERREFUSES);
+		break;
 	default:
-		return -ECONNRESET;
+		rsock_ep_kill_locked(ep, ECONNRESET, RSOCK_MIB_PEERRESETS);
+		break;
 	}
 }
 
@@ -193,7 +203,7 @@ void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock_bh(&ep->lock);
 	trace_rsock_send_done(ep, wc, sq->done);
 	if (wc->status != IB_WC_SUCCESS) {
-		rsock_ep_kill_locked(ep, -rsock_wc_errno(wc->status));
+		rsock_sq_failed(ep, wc->status);
 	} else {
 		sq->done = sq->marks[sq->mark_head].seq;
 		sq->ctrl_done = sq->marks[sq->mark_head].ctrl;

@@ -412,7 +412,7 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 		    rsock_tx_gather(ep, m))
 			return;
 		if (!m->mapped && rsock_txmsg_map(ep, m)) {
-			rsock_ep_kill_locked(ep, EIO);
+			rsock_ep_kill_locked(ep, EIO, RSOCK_MIB_DEVICEERRORS);
 			return;
 		}
 		rsock_tx_post(ep, m, room, &to);

@@ -209,12 +209,10 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 	rsock_watch_deaf(ep, &next);
 	rsock_watch_persist(ep, &next);
 	if (limit && rsock_watch_stuck(ep, limit, &next)) {
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
-		rsock_ep_kill_locked(ep, ETIMEDOUT);
+		rsock_ep_kill_locked(ep, ETIMEDOUT, RSOCK_MIB_USERTIMEOUTS);
 	} else if (sock_flag(ep->sk, SOCK_KEEPOPEN) &&
 		   rsock_watch_idle(ep, limit, &next)) {
-		RSOCK_INC_STATS(ep->net, RSOCK_MIB_KEEPTIMEOUTS);
-		rsock_ep_kill_locked(ep, ETIMEDOUT);
+		rsock_ep_kill_locked(ep, ETIMEDOUT, RSOCK_MIB_KEEPTIMEOUTS);
 	}
 	return next == MAX_JIFFY_OFFSET ? 0 : next;
 }

@@ -16,7 +16,7 @@
 
 #include <linux/types.h>
 
-/* What a peer did wrong. Each has a counter of the same name (mib.h). */
+/* What a peer did wrong. Each has a counter of the same name (mib.c). */
 enum rsock_fault {
 	RSOCK_FAULT_NONE,
 	RSOCK_FAULT_CONN_SHORT,		/* private data shorter than 40 bytes */

@@ -12,6 +12,7 @@
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
+#include "pernet.h"
 #include "rsock.h"
 #include "send.h"
 #include "tx.h"
@@ -30,6 +31,22 @@ bool rsock_write_is_mapped(struct rsock_ep *ep, u64 offset, u64 len)
 	mapped = rsock_targets_cover(&ep->targets, offset, len);
 	spin_unlock_bh(&ep->lock);
 	return mapped;
+}
+
+/**
+ * rsock_write_check() - may something be placed there?
+ * @ep: endpoint in any state
+ * @offset: of its first byte
+ * @len: bytes
+ *
+ * Return: 0 or -ENXIO.
+ */
+int rsock_write_check(struct rsock_ep *ep, u64 offset, u64 len)
+{
+	if (rsock_write_is_mapped(ep, offset, len))
+		return 0;
+	RSOCK_INC_STATS(ep->net, RSOCK_MIB_WRITESNOTARGET);
+	return -ENXIO;
 }
 
 /**
@@ -113,8 +130,9 @@ static int rsock_ep_write(struct rsock_ep *ep, u64 offset,
 
 	if (!rsock_ep_is_open(ep))
 		return -EPIPE;
-	if (!rsock_write_is_mapped(ep, offset, iov_iter_count(from)))
-		return -ENXIO;
+	err = rsock_write_check(ep, offset, iov_iter_count(from));
+	if (err)
+		return err;
 	rsock_write_init(w);
 	err = rsock_write_gather(ep, offset, from, w, gfp, &list);
 	if (!err) {
