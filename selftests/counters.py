@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Each failure that one host can provoke moves its counter, and no other.
 
-    counters.py DIRECTORY       where to put a file of some pages
-
 Both ends are in this namespace, so that what either counts is expected. TAP on
 standard output. Environment: A4, B4 (addresses at the two ends of a wire), ANET
 (the network device of A), BDEV (the RDMA device of B, which is removed).
@@ -142,10 +140,10 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p] + [ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 
 
-def memory(length, fd=-1):
-    flags = mmap.MAP_SHARED if fd >= 0 else mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    address = libc.mmap(None, length, mmap.PROT_READ | mmap.PROT_WRITE, flags, fd, 0)
-    assert address != ctypes.c_void_p(-1).value
+def memory(length, prot=mmap.PROT_READ | mmap.PROT_WRITE,
+           flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, fd=-1):
+    address = libc.mmap(None, length, prot, flags, fd, 0)
+    assert address != ctypes.c_void_p(-1).value, os.strerror(ctypes.get_errno())
     return address
 
 
@@ -290,9 +288,9 @@ def table_full():
 @case(IomapFiles=1)
 def file():
     client, server = pair()
-    with open(os.path.join(sys.argv[1], "pages"), "w+b") as shared:
-        shared.truncate(PAGE)
-        iomap_fails(errno.EOPNOTSUPP, server, memory(PAGE, shared.fileno()), PAGE, 0)
+    with open("/proc/self/exe", "rb") as shared:
+        at = memory(PAGE, mmap.PROT_READ, mmap.MAP_SHARED, shared.fileno())
+    iomap_fails(errno.EOPNOTSUPP, server, at, PAGE, 0)
 
 
 @case(IomapBadMemory=1)

@@ -3,10 +3,12 @@
 #
 # What an operator sees: rsockstat, and what sock_diag tells it, and /proc/net/rsock:
 # each socket once, with what is known of it, and nothing of other namespaces; the
-# counters, each of which moves when its failure happens, and no other.
+# counters, each of which moves when its failure happens, and no other; and trace
+# events.
 #
-# Guest: m=1024 t=120
+# Guest: m=1024 t=300
 # When: 6.1
+# Packages: trace
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
@@ -105,6 +107,36 @@ print(*(f"Rsock{n} {v}" for n, v in zip(names, values, strict=True)), sep="\n")'
 		diff - "$OUT/nstat"
 }
 
+TRACING=/sys/kernel/tracing
+traces() { # on|off
+	case $1 in
+	on)
+		mountpoint -q $TRACING || mount -t tracefs tracefs $TRACING
+		echo 8192 >$TRACING/buffer_size_kb
+		: >$TRACING/trace
+		echo 1 >$TRACING/events/rsock/enable
+		;;
+	off)
+		echo 0 >$TRACING/events/rsock/enable
+		cat $TRACING/trace >"$OUT/trace"
+		;;
+	esac
+}
+
+no_sockets() {
+	[ "$(wc -l </proc/net/rsock)" = 1 ]
+}
+
+# The scripts of bpftrace know what there is. They need BTF, and take long under
+# emulation, so one kernel is enough.
+scripts() {
+	local script
+	[[ $KVER == 6.12.* ]] || return 0
+	for script in "$TREE"/tools/*.bt; do
+		check "$(basename "$script") is right" bpftrace -d "$script"
+	done
+}
+
 check "without the module it says what to do" says 1 "modprobe rsock" "$STAT"
 load_rsock
 check "load rsock_diag.ko" insmod "$BUILD/net/rsock/rsock_diag.ko"
@@ -143,9 +175,14 @@ check "they are gone" busywait 70 shows 0 -a
 check "nstat reads the counters" nstat_reads
 topo_down
 topo_wire
-note "counters"
-take_over counter < <(python3 "$TREE/selftests/counters.py" "$OUT" 2>&1)
+traces on
+take_over counter < <(python3 "$TREE/selftests/counters.py" 2>&1)
+# Until the last of them has ended
+busywait 30 no_sockets
+traces off
+take_over trace < <(python3 "$TREE/selftests/traces.py" "$OUT/trace" 2>&1)
 topo_down
+scripts
 check "unload rsock_diag.ko" rmmod rsock_diag
 unload_rsock
 finish

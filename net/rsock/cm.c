@@ -33,6 +33,7 @@
 #include "listen.h"
 #include "pernet.h"
 #include "rsock.h"
+#include "trace.h"
 #include "tx.h"
 
 /*
@@ -564,6 +565,7 @@ void rsock_ep_opened(struct rsock_ep *ep)
 {
 	if (!rsock_ep_set_state(ep, RSOCK_EP_OPEN))
 		return;
+	trace_rsock_open(ep, ep->id);
 	ep->ops->connected(ep);
 	rsock_rx_update(ep);
 	rsock_tx_push(ep);

@@ -577,6 +577,8 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 	}
 	err = ep->err;
 	RSOCK_INC_STATS(ep->net, ep->why);
+	if (ep->id)
+		trace_rsock_end(ep, ep->id);
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
 	rsock_tx_purge(ep);

@@ -26,6 +26,7 @@
 #include "ep.h"
 #include "pernet.h"
 #include "region.h"
+#include "trace.h"
 
 /* Control slots that are left for credit */
 #define RSOCK_CTRL_SPARE	2
@@ -333,6 +334,7 @@ static int rsock_region_commit(struct rsock_ep *ep, struct rsock_region *r)
 		err = 0;
 		r->state = RSOCK_REGION_LIVE;
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_IOMAPS);
+		trace_rsock_map(ep, r);
 		for (i = 0; i < r->nr; i++)
 			list_add_tail(&r->chunk[i].node, &ep->io.pending);
 		rsock_iomap_push(ep);
@@ -345,6 +347,7 @@ static int rsock_region_commit(struct rsock_ep *ep, struct rsock_region *r)
 static void rsock_region_end(struct rsock_ep *ep, struct rsock_region *r)
 {
 	rsock_region_unregister(r);
+	trace_rsock_map_gone(ep, r);
 	spin_lock_bh(&ep->lock);
 	rsock_region_remove(ep, r);
 	wake_up_all(&ep->io.wait);
@@ -588,6 +591,7 @@ static void rsock_region_revoke(struct rsock_ep *ep, struct rsock_region *r)
 	struct rsock_chunk *c;
 
 	r->state = RSOCK_REGION_GONE;
+	trace_rsock_map_revoke(ep, r);
 	for (c = r->chunk; c < r->chunk + r->nr; c++) {
 		list_del_init(&c->node);
 		if (c->told)

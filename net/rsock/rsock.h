@@ -99,6 +99,23 @@ static inline struct rsock_sock *rsock_sk(const struct sock *sk)
 	return container_of(inet_sk(sk), struct rsock_sock, inet);
 }
 
+/* An address in the form of IPv6, :: if there is none. Returns the port. */
+static inline u16 rsock_addr_as_v6(const struct sockaddr_storage *addr,
+				   u8 v6[16])
+{
+	const union rsock_addr *a = (const void *)addr;
+
+	memset(v6, 0, 16);
+	if (a->sa.sa_family == AF_INET6)
+		memcpy(v6, &a->in6.sin6_addr, 16);
+	else if (a->sa.sa_family == AF_INET)
+		ipv6_addr_set_v4mapped(a->in.sin_addr.s_addr,
+				       (struct in6_addr *)v6);
+	else
+		return 0;
+	return ntohs(a->in.sin_port);	/* at the same place in both */
+}
+
 extern struct proto rsock_proto;
 extern const struct proto_ops rsock_inet_ops;
 extern const struct proto_ops rsock_inet6_ops;

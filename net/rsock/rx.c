@@ -62,6 +62,15 @@ static u32 rsock_rx_grant_size(const struct rsock_rxwin *w, u32 *offset)
 	return rounddown(rsock_rxwin_grantable(w, offset), unit);
 }
 
+/* Credit for messages, and @len bytes: a message that tells the peer so */
+static u32 rsock_rx_credit_msg(struct rsock_ep *ep, u32 len)
+{
+	u16 limit = rsock_rxwin_tell(&ep->rx.win);
+
+	trace_rsock_credit_give(ep, limit, len);
+	return rsock_msg_encode(RSOCK_OP_SGL, limit);
+}
+
 static void rsock_rx_grant(struct rsock_ep *ep, u32 offset, u32 len)
 {
 	struct rsock_rxwin *w = &ep->rx.win;
@@ -76,8 +85,7 @@ static void rsock_rx_grant(struct rsock_ep *ep, u32 offset, u32 len)
 	sge.len = len;
 	rsock_sge_encode(&sge, ep->swap, payload);
 	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, false);
-	rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_SGL,
-						rsock_rxwin_tell(w)),
+	rsock_sq_post_ctrl(ep, rsock_rx_credit_msg(ep, len),
 			   ep->peer.sgl.addr + entry * RSOCK_SGE_LEN,
 			   ep->peer.sgl.key, payload, sizeof(payload), false);
 }
@@ -115,8 +123,7 @@ void rsock_rx_update(struct rsock_ep *ep)
 		if (len)
 			rsock_rx_grant(ep, offset, len);
 		else if (rsock_rxwin_credit_due(w))
-			rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_SGL,
-								rsock_rxwin_tell(w)),
+			rsock_sq_post_ctrl(ep, rsock_rx_credit_msg(ep, 0),
 					   0, 0, NULL, 0, false);
 		else
 			break;
@@ -133,11 +140,13 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len)
 		return fault;
 	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, true);
 	ep->rx.bytes += len;
+	trace_rsock_ring_fill(ep, len);
 	ep->ops->readable(ep);
 	return 0;
 }
 
-static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
+static int rsock_rx_take_credit(struct rsock_ep *ep,
+				const struct rsock_msg *msg)
 {
 	u8 entry[RSOCK_SGE_LEN];
 	size_t at;
@@ -153,6 +162,16 @@ static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
 	if (ep->iwarp)
 		rsock_buf_clear(&ep->buf, at, sizeof(entry));
 	return rsock_txwin_grant(&ep->tx.win, entry);
+}
+
+static int rsock_rx_credit(struct rsock_ep *ep, const struct rsock_msg *msg)
+{
+	int fault = rsock_rx_take_credit(ep, msg);
+
+	if (trace_rsock_credit_get_enabled())
+		trace_rsock_credit_get(ep, ep->tx.win.limit,
+				       rsock_txwin_room(&ep->tx.win));
+	return fault;
 }
 
 /* The peer mapped memory, or in place of what it had mapped nothing */
@@ -366,6 +385,7 @@ static void rsock_rx_consume(struct rsock_ep *ep, u32 len)
 {
 	spin_lock_bh(&ep->lock);
 	rsock_rxwin_consume(&ep->rx.win, len);
+	trace_rsock_ring_read(ep, len);
 	rsock_rx_update(ep);
 	spin_unlock_bh(&ep->lock);
 }

@@ -186,6 +186,15 @@ static void rsock_sq_failed(struct rsock_ep *ep, enum ib_wc_status status)
 	}
 }
 
+/* What the oldest mark stands for is done */
+static void rsock_sq_advance(struct rsock_sq *sq)
+{
+	sq->done = sq->marks[sq->mark_head].seq;
+	sq->ctrl_done = sq->marks[sq->mark_head].ctrl;
+	sq->mark_head = (sq->mark_head + 1) % sq->depth;
+	sq->nr_marks--;
+}
+
 /**
  * rsock_send_done() - a signalled work request completed, or any one failed
  * @cq: completion queue
@@ -201,14 +210,12 @@ void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	LIST_HEAD(done);
 
 	spin_lock_bh(&ep->lock);
+	if (wc->status == IB_WC_SUCCESS)
+		rsock_sq_advance(sq);
 	trace_rsock_send_done(ep, wc, sq->done);
 	if (wc->status != IB_WC_SUCCESS) {
 		rsock_sq_failed(ep, wc->status);
 	} else {
-		sq->done = sq->marks[sq->mark_head].seq;
-		sq->ctrl_done = sq->marks[sq->mark_head].ctrl;
-		sq->mark_head = (sq->mark_head + 1) % sq->depth;
-		sq->nr_marks--;
 		rsock_tx_complete(ep, &done);
 		rsock_iomap_complete(ep);
 		rsock_rx_update(ep);

@@ -408,8 +408,11 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 		}
 		if (!room)
 			rsock_watch_blocked(ep);
-		if (!room || !rsock_sq_has_room(&ep->sq) ||
-		    rsock_tx_gather(ep, m))
+		if (!room || !rsock_sq_has_room(&ep->sq)) {
+			trace_rsock_stall(ep, room);
+			return;
+		}
+		if (rsock_tx_gather(ep, m))
 			return;
 		if (!m->mapped && rsock_txmsg_map(ep, m)) {
 			rsock_ep_kill_locked(ep, EIO, RSOCK_MIB_DEVICEERRORS);

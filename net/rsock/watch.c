@@ -197,11 +197,10 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 		return 0;
 	limit = msecs_to_jiffies(READ_ONCE(rs->opts.user_timeout));
 	if (rsock_watch_is_connecting(ep)) {
-		if (rsock_watch_connect(ep, limit, &next)) {
-			if (limit)
-				RSOCK_INC_STATS(ep->net, RSOCK_MIB_USERTIMEOUTS);
-			rsock_ep_kill_locked(ep, ETIMEDOUT);
-		}
+		if (rsock_watch_connect(ep, limit, &next))
+			rsock_ep_kill_locked(ep, ETIMEDOUT,
+					     limit ? RSOCK_MIB_USERTIMEOUTS :
+						     RSOCK_MIB_NOANSWER);
 		return next == MAX_JIFFY_OFFSET ? 0 : next;
 	}
 	if (ep->state != RSOCK_EP_OPEN)
