@@ -225,6 +225,30 @@ def listens_elsewhere():
         connect_fails(errno.ECONNREFUSED, (B4, lsn.getsockname()[1]))
 
 
+def max_connections(limit):
+    """Until the ones before have given back what they had."""
+    end = time.monotonic() + PATIENCE
+    while len(open("/proc/net/rsock").readlines()) > 1 and time.monotonic() < end:
+        time.sleep(0.02)
+    return sysctl("max_connections", limit)
+
+
+@case(AttemptFails=1, MaxConnections=1)
+def too_many():
+    old = max_connections(0)
+    with listener() as lsn:
+        connect_fails(errno.ENOBUFS, lsn.getsockname())
+    sysctl("max_connections", old)
+
+
+@case(AttemptFails=1, Refused=1, MaxConnections=1, PassiveFails=1)
+def too_many_there():
+    old = max_connections(1)
+    with listener() as lsn:
+        connect_fails(errno.ECONNREFUSED, lsn.getsockname())
+    sysctl("max_connections", old)
+
+
 @case(AttemptFails=1, Aborts=1)
 def given_up():
     with rsock() as sock:

@@ -66,6 +66,9 @@ static int rsock_cm_errno(int err, enum rsock_mib *why)
 	case -ECONNREFUSED:
 		*why = RSOCK_MIB_REFUSED;
 		return err;
+	case -ENOBUFS:
+		*why = RSOCK_MIB_MAXCONNECTIONS;
+		return err;
 	case -EPROTO:
 	case -EPROTONOSUPPORT:	/* counted as faults */
 	case -ENETDOWN:		/* counted when the endpoint ends */
@@ -484,7 +487,7 @@ void rsock_cm_passive(struct rsock_ep *ep, const struct rsock_conn *peer)
 	if (!err)
 		err = rsock_cm_got_peer(ep, peer);
 	if (err)
-		rsock_ep_kill(ep, -err, RSOCK_MIB_SETUPFAILS);
+		rsock_cm_failed(ep, err);
 }
 
 /* Send the REP, or for an active endpoint the RTU */
@@ -526,9 +529,7 @@ void rsock_cm_register(struct rsock_ep *ep)
 	if (READ_ONCE(ep->state) != RSOCK_EP_REGISTER)
 		return;
 	err = rsock_iw_register(ep);
-	if (err && ep->passive)
-		rsock_ep_kill(ep, -err, RSOCK_MIB_SETUPFAILS);
-	else if (err)
+	if (err)
 		rsock_cm_failed(ep, err);
 	else
 		rsock_cm_registered(ep);

@@ -361,6 +361,22 @@ static int rsock_ep_modify(struct rsock_ep *ep, enum ib_qp_state state)
 	return ib_modify_qp(ep->qp, &attr, mask);
 }
 
+/* One more connection, if that is not too many. Returns 0 or -ENOBUFS. */
+static int rsock_ep_count(struct rsock_ep *ep)
+{
+	struct rsock_net *rn = rsock_net(ep->net);
+
+	ep->counted = true;
+	return atomic_inc_return(&rn->connections) >
+	       READ_ONCE(*rn->max_connections) ? -ENOBUFS : 0;
+}
+
+static void rsock_ep_uncount(struct rsock_ep *ep)
+{
+	if (ep->counted)
+		atomic_dec(&rsock_net(ep->net)->connections);
+}
+
 /**
  * rsock_ep_open() - get all verbs resources, up to a QP with receives posted
  * @ep: endpoint whose cm_id has its device. Context: CM handler
@@ -376,6 +392,9 @@ int rsock_ep_open(struct rsock_ep *ep)
 	if (dev->ops.driver_id == RDMA_DRIVER_SIW &&
 	    !net_eq(ep->net, &init_net))
 		return -ENODEV;
+	err = rsock_ep_count(ep);
+	if (err)
+		return err;
 	err = rsock_dev_attach(ep, dev);
 	if (err)
 		return err;
@@ -510,6 +529,7 @@ static void rsock_ep_release(struct rsock_ep *ep)
 		ib_dealloc_pd(ep->pd);
 	rsock_sq_free(&ep->sq);
 	rsock_dev_detach(ep);
+	rsock_ep_uncount(ep);
 }
 
 /* Stop the QP and see all its completions. No CM handler may interfere. */

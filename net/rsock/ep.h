@@ -251,6 +251,9 @@ struct rsock_ep {
 	gfp_t gfp;			/* constant: the socket's sk_allocation */
 	bool passive;			/* constant */
 	u8 resolve_tries;		/* CM handler, then work */
+	bool counted;			/* in rsock_net.connections: CM handler,
+					 * then teardown
+					 */
 	bool swap;			/* peer has the other byte order */
 	bool iwarp;			/* messages are sent: constant once
 					 * there is a QP

@@ -24,6 +24,7 @@ static const char * const rsock_mib_names[__RSOCK_MIB_MAX] = {
 	[RSOCK_MIB_NOHOST]		= "NoHost",
 	[RSOCK_MIB_REFUSED]		= "Refused",
 	[RSOCK_MIB_NOANSWER]		= "NoAnswer",
+	[RSOCK_MIB_MAXCONNECTIONS]	= "MaxConnections",
 	[RSOCK_MIB_SETUPFAILS]		= "SetupFails",
 	[RSOCK_MIB_ABORTS]		= "Aborts",
 	[RSOCK_MIB_PEERRESETS]		= "PeerResets",

@@ -34,6 +34,7 @@ enum rsock_mib {
 	RSOCK_MIB_NOHOST,		/* nobody answers for the address */
 	RSOCK_MIB_REFUSED,		/* peer rejected the request or answer */
 	RSOCK_MIB_NOANSWER,		/* peer did not answer these */
+	RSOCK_MIB_MAXCONNECTIONS,	/* net.rsock.max_connections */
 	RSOCK_MIB_SETUPFAILS,		/* no memory, or nothing left of the device */
 	RSOCK_MIB_ABORTS,		/* program did not wait for its end */
 	RSOCK_MIB_PEERRESETS,		/* peer left without saying so */

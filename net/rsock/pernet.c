@@ -5,6 +5,7 @@
 
 #include "pernet.h"
 
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
@@ -85,6 +86,14 @@ struct sock *rsock_net_next(struct sock *sk)
 }
 EXPORT_SYMBOL_GPL(rsock_net_next);
 
+/* A closed socket keeps its memory, also of a program that has ended */
+#define RSOCK_FIN_TIMEOUT_MAX	3600
+/* By default, connections with buffers of the usual size could take it all */
+#define RSOCK_MEM_PER_CONN	(128 * 1024)
+#define RSOCK_CONNS_MAX		65536
+
+static unsigned int rsock_fin_timeout_max = RSOCK_FIN_TIMEOUT_MAX;
+
 static const struct ctl_table rsock_sysctls[] = {
 	{
 		.procname	= "fin_timeout",
@@ -92,13 +101,21 @@ static const struct ctl_table rsock_sysctls[] = {
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
 		.extra1		= SYSCTL_ONE,
-		.extra2		= SYSCTL_INT_MAX,
+		.extra2		= &rsock_fin_timeout_max,
 	},
 	{
 		.procname	= "inplace_min",
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+	{
+		.procname	= "max_connections",
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_INT_MAX,
 	},
@@ -115,6 +132,9 @@ static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
 	memcpy(rn->table, rsock_sysctls, sizeof(rsock_sysctls));
 	rn->table[0].data = &rn->fin_timeout;
 	rn->table[1].data = &rn->inplace_min;
+	rn->table[2].data = rn->max_connections;
+	if (rn->max_connections != &rn->own_max)
+		rn->table[2].mode = 0444;
 	rn->sysctl = rsock_register_sysctl(net, "net/rsock", rn->table, n);
 	if (rn->sysctl)
 		return 0;
@@ -131,6 +151,10 @@ static int __net_init rsock_net_init(struct net *net)
 	INIT_HLIST_HEAD(&rn->socks);
 	rn->fin_timeout = 60;
 	rn->inplace_min = 128 * 1024;
+	rn->own_max = min_t(unsigned long, RSOCK_CONNS_MAX,
+			    totalram_pages() / (RSOCK_MEM_PER_CONN / PAGE_SIZE));
+	rn->max_connections = net->user_ns == &init_user_ns ?
+			      &rn->own_max : rsock_net(&init_net)->max_connections;
 	rn->stats = alloc_percpu(struct rsock_stats);
 	if (!rn->stats)
 		return -ENOMEM;
