@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The documents name all counters, trace events, sysctls, module parameters and
+# options that the code has, and no others; and man pages have no mistakes.
+#
+# Kernels: host
+# Packages: lint
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cd "$TREE" || exit 1
+
+# section FILE TITLE: what is below the title, up to the next one
+section() {
+	awk -v title="$2" '
+		/^=+$/ && length(prev) == length($0) { on = prev == title }
+		{ if (on) print; prev = $0 }' "$1"
+}
+
+# rows: the first words of the rows of tables on standard input. A row that goes
+# on begins with a blank.
+rows() {
+	awk '/^=+ +=/ { line++; next } /^$/ { line = 0 } line == 2 && /^[^ ]/ { print }' |
+		sed 's/   *.*//; s/ -*$//' | tr -d ' ' | tr ',' '\n'
+}
+
+# same NAME CODE DOCS: two lists of words, in any order, and not empty
+same() {
+	local code docs
+	code=$(sort -u <<<"$2") docs=$(sort -u <<<"$3")
+	[ -n "$code" ] || {
+		echo "no $1 found in the code"
+		return 1
+	}
+	diff <(echo "$code") <(echo "$docs") | sed -n 's/^</only in the code:/p; s/^>/only in the docs:/p' | grep . && return 1
+	return 0
+}
+
+counters_code=$(sed -n 's/^\t\[RSOCK_MIB.*= "\(.*\)",/\1/p' net/rsock/mib.c)
+counters_docs=$(section Documentation/admin.rst Counters | rows | grep -vx Counter)
+check "counters" same counters "$counters_code" "$counters_docs"
+check "each counter has a name" same "counters" \
+	"$(sed -n '/^enum rsock_mib {/,/^}/s/^\t\(RSOCK_MIB_[A-Z]*\),.*/\1/p' net/rsock/mib.h | grep -v 'MIB_NONE\|MIB_FAULTS'
+		sed -n '/^enum rsock_fault {/,/^}/s/^\t\(RSOCK_FAULT_[A-Z_]*\),.*/\1/p' net/rsock/wire.h | grep -v FAULT_NONE)" \
+	"$(sed -n 's/^\t\[\(RSOCK_MIB_FAULTS + \)*\(RSOCK_[A-Z_]*\)\].*/\2/p' net/rsock/mib.c)"
+
+check "trace events" same events \
+	"$(sed -n 's/^TRACE_EVENT(\([a-z_]*\),.*/\1/p; s/^DEFINE_EVENT([a-z_]*, \([a-z_]*\),.*/\1/p' net/rsock/trace.h)" \
+	"$(section Documentation/admin.rst "Trace events" | rows | grep -vx Event)"
+
+sysctls=$(sed -n 's/.*\.procname[^"]*"\([a-z_]*\)".*/\1/p' net/rsock/pernet.c)
+check "sysctls" same sysctls "$sysctls" "$(section Documentation/admin.rst Sysctls | rows | grep -vx Name)"
+check "sysctls that other documents name" same sysctls "$sysctls" \
+	"$(grep -rhoE 'net\.rsock\.[a-z_]+' Documentation net tools README.md | sed 's/net\.rsock\.//' | cat - <(echo "$sysctls"))"
+
+check "module parameters" same parameters \
+	"$(sed -n 's/^module_param\(_named\)*(\([a-z_]*\),.*/\2/p' net/rsock/*.c)" \
+	"$(section Documentation/admin.rst "Module parameters" | rows | grep -vx Name)"
+check "each module parameter says what it is for" same parameters \
+	"$(grep -hc '^module_param' net/rsock/*.c net/rsock_rpc/*.c | paste -sd+ | bc)" \
+	"$(grep -hc '^MODULE_PARM_DESC' net/rsock/*.c net/rsock_rpc/*.c | paste -sd+ | bc)"
+
+options=$(sed -n 's/^#define \(RSOCK_[A-Z_]*\)\t.*/\1/p; s/^\t\(RDMA_[A-Z]*\),.*/\1/p' include/uapi/linux/rsock.h |
+	grep -vE 'RSOCK_CMSG')
+named() { # the words of the documents that look like options
+	grep -hoE '\b(RSOCK_(IO[A-Z]+|WRITE_OFFSET|RECV_NOTIFY|ZEROCOPY|[A-Z]+_[A-Z_]+)|RDMA_(SQSIZE|RQSIZE|INLINE|IOMAPSIZE|ROUTE))\b' "$@" |
+		grep -vE 'RSOCK_CMSG|RSOCK_DIAG'
+}
+check "options in rsock.rst" same options "$options" "$(named Documentation/rsock.rst)"
+check "options in rsock(7)" same options "$options" "$(named tools/rsock.7)"
+
+pages() {
+	find tools -name '*.[1-9]' | sort
+}
+man_warns() {
+	local page
+	for page in $(pages); do
+		LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null
+	done | grep . && return 1
+	return 0
+}
+lint_warns() {
+	local page
+	for page in $(pages); do
+		mandoc -T lint -W warning "$page"
+	done | grep . && return 1
+	return 0
+}
+check "man(1) has no complaints about man pages" man_warns
+check "mandoc(1) has none" lint_warns
+finish
