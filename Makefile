@@ -13,7 +13,7 @@ PREFIX ?= /usr/local
 export KDIR HOST FULL RDMA_DRIVER
 
 .PHONY: all module library run programs sparse checkpatch shellcheck check check-debug \
-	check-all demo bench shell install setup clean help
+	check-all deb demo bench shell install setup clean help
 
 all: module
 
@@ -46,6 +46,9 @@ check-debug:
 
 check-all:
 	@FULL=1 tools/vm/check -k '6.1 6.12 uml uml-debug' $(TEST)
+
+deb:
+	@tools/deb
 
 demo:
 	@tools/demo $(KVER)
@@ -85,6 +88,7 @@ help:
 	@echo 'make checkpatch         coding style'
 	@echo 'make shellcheck         the same for shell scripts'
 	@echo 'make install            install the module, its header and rsock-run here'
+	@echo 'make deb                Debian packages, by DKMS, into build/deb/'
 	@echo 'make setup              install the Debian packages for all of this'
 	@echo 'make clean              remove build/'
 	@echo
