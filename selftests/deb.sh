@@ -3,7 +3,8 @@
 #
 # Debian packages: they build, have what they should and no tests, and DKMS builds
 # and installs the modules of the package for both stock kernels; upgrades and
-# removes them. In folders of its own: nothing is installed here.
+# removes them. In folders of its own: nothing is installed here (but DKMS makes itself
+# a key in /var/lib/dkms if there is none).
 #
 # Kernels: host
 # Guest: t=1200
@@ -97,6 +98,7 @@ check "librsock" in_package "usr/lib/*/librsock.so.1" "usr/lib/*/pkgconfig/librs
 check "no tests" no_tests
 for kver in 6.1 6.12; do
 	read -r kernel _ < <(tools/vm/kernel $kver)
+	mkdir -p "$ROOT/modules/$kernel"	# or DKMS takes it for no kernel
 	check "DKMS installs for $kver" in_dkms "$VERSION" "$kernel" install
 	check "the modules for $kver" have "$kernel" "rsock rsock_diag rsock_rpc"
 	check "what modinfo says of those for $kver" complete "$kernel"
