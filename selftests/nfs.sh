@@ -109,13 +109,13 @@ read_killed() { # NAME
 
 read_unplaced() { # NAME
 	local least placed status
-	least=$(cat $PLACE)
-	echo 0 >$PLACE
+	least=$(cat "$PLACE")
+	echo 0 >"$PLACE"
 	echo 3 >/proc/sys/vm/drop_caches
 	placed=$(placed_of "$1")
 	cmp "$EXPORT/placed" "$MNT/$1/placed" && [ "$(placed_of "$1")" = "$placed" ]
 	status=$?
-	echo "$least" >$PLACE
+	echo "$least" >"$PLACE"
 	return "$status"
 }
 
