@@ -74,8 +74,8 @@ import mmap, os, random, sys
 random.seed(1)
 data = open(sys.argv[1], "rb").read()
 fd = os.open(sys.argv[2], os.O_RDONLY | os.O_DIRECT)
-for i in range(16):
-    at, size = random.randrange(len(data)), random.randrange(1, 700000)
+for i in range(12):
+    at, size = random.randrange(len(data)), random.randrange(1, 400000)
     skip = random.choice([0, 0, 8, 100, 4095])
     buf = mmap.mmap(-1, (skip + size + 8191) & ~4095)
     buf.write(b"#" * len(buf))
