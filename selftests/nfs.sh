@@ -6,7 +6,7 @@
 # speak no RPC. nfs_full.sh has the rest.
 #
 # Guest: m=1536 t=400
-# Kernels: stock
+# Kernels: all
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh

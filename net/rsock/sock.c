@@ -307,18 +307,28 @@ static void rsock_sk_destruct(struct sock *sk)
 	kfree(rcu_dereference_protected(inet_sk(sk)->inet_opt, 1));
 }
 
+/*
+ * Not by sock_lock_init_class_and_name(): that takes a reference of the module,
+ * which is lost if a user in the kernel calls it again for a class of its own.
+ * The socket holds us anyway.
+ */
+static void rsock_sk_lock_class(struct sock *sk, bool kern)
+{
+	lockdep_set_class_and_name(&sk->sk_lock.slock, &rsock_slock_keys[kern],
+				   kern ? "k-slock-AF_RSOCK" :
+					  "slock-AF_RSOCK");
+	lockdep_init_map(&sk->sk_lock.dep_map,
+			 kern ? "k-sk_lock-AF_RSOCK" : "sk_lock-AF_RSOCK",
+			 &rsock_sk_keys[kern], 0);
+}
+
 /* Make of a socket that the core has initialised one of ours; never fails */
 int rsock_sk_init(struct sock *sk)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
 	bool kern = sk->sk_kern_sock;
 
-	sock_lock_init_class_and_name(sk,
-				      kern ? "k-slock-AF_RSOCK" : "slock-AF_RSOCK",
-				      &rsock_slock_keys[kern],
-				      kern ? "k-sk_lock-AF_RSOCK" :
-					     "sk_lock-AF_RSOCK",
-				      &rsock_sk_keys[kern]);
+	rsock_sk_lock_class(sk, kern);
 	sk->sk_destruct = rsock_sk_destruct;
 	sk->sk_write_space = rsock_write_space;
 	sk->sk_allocation = kern ? GFP_KERNEL : GFP_KERNEL_ACCOUNT;
