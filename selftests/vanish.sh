@@ -20,6 +20,8 @@ sock_env
 modprobe -q sch_netem
 export RSOCK_CUT="tc qdisc add dev $ANET root netem loss 100%"
 export RSOCK_MEND="tc qdisc del dev $ANET root"
+export RSOCK_CUT_BACK="tc qdisc add dev $BNET root netem loss 100%"
+export RSOCK_MEND_BACK="tc qdisc del dev $BNET root"
 run_check vanish_test
 tc qdisc del dev "$ANET" root 2>/dev/null
 is_debug || RSOCK_TEST_FAMILY=tcp run_check vanish_test

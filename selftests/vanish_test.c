@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer that is not there any more, or does not read: SO_KEEPALIVE and
- * TCP_USER_TIMEOUT. RSOCK_CUT is the command that cuts the wire, RSOCK_MEND the
- * one that mends it.
+ * TCP_USER_TIMEOUT. RSOCK_CUT is the command that cuts the wire from the client,
+ * RSOCK_MEND the one that mends it; RSOCK_CUT_BACK and RSOCK_MEND_BACK, to it.
  */
 #include <stdlib.h>
 
@@ -146,6 +146,34 @@ START_TEST(connecting)
 }
 END_TEST
 
+static bool one_user_timeout(void *arg)
+{
+	const unsigned long *before = arg;
+
+	return stat_now("UserTimeouts") == *before + 1;
+}
+
+/* A connection to be accepted, whose peer is not heard of again */
+START_TEST(to_be_accepted)
+{
+	unsigned long before = count("UserTimeouts");
+	struct pair p = open_pair(IPV4);	/* each knows where the other is */
+	struct addr where;
+	int listener = open_listener(IPV4, 1, &where), c = open_socket(IPV4, 0);
+
+	set_int(listener, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500);
+	set_nonblock(c, true);
+	wire("RSOCK_CUT_BACK");
+	MUST_FAIL(connect(c, &where.sa, where.len), EINPROGRESS);
+	CHECK(eventually(one_user_timeout, &before), "it waits on");
+	wire("RSOCK_MEND_BACK");
+	close(c);
+	close(listener);
+	expect_alive(p.c, p.s);
+	close_pair(&p);
+}
+END_TEST
+
 START_TEST(unacknowledged)
 {
 	unsigned long before = count("UserTimeouts");
@@ -256,8 +284,10 @@ int main(void)
 	tcase_add_test(tc, connecting);
 	tcase_add_test(tc, unacknowledged);
 	tcase_add_test(tc, unread);
-	if (!is_tcp())
+	if (!is_tcp()) {
+		tcase_add_test(tc, to_be_accepted);
 		tcase_add_test(tc, no_room);
+	}
 	tcase_add_test(tc, slow_reader);
 	tcase_add_test(tc, taken_back);
 	return run_suite(suite);

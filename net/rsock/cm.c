@@ -530,7 +530,9 @@ void rsock_cm_register(struct rsock_ep *ep)
 		return;
 	err = rsock_iw_register(ep);
 	if (err)
-		rsock_cm_failed(ep, err);
+		rsock_ep_kill(ep, -err,
+			      err == -ETIMEDOUT ? RSOCK_MIB_REGISTERTIMEOUTS :
+						  RSOCK_MIB_SETUPFAILS);
 	else
 		rsock_cm_registered(ep);
 }

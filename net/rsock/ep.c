@@ -366,15 +366,18 @@ static int rsock_ep_count(struct rsock_ep *ep)
 {
 	struct rsock_net *rn = rsock_net(ep->net);
 
-	ep->counted = true;
-	return atomic_inc_return(&rn->connections) >
-	       READ_ONCE(*rn->max_connections) ? -ENOBUFS : 0;
+	ep->counted = atomic_inc_return(rn->connections) <=
+		      READ_ONCE(*rn->max_connections);
+	if (ep->counted)
+		return 0;
+	atomic_dec(rn->connections);
+	return -ENOBUFS;
 }
 
 static void rsock_ep_uncount(struct rsock_ep *ep)
 {
 	if (ep->counted)
-		atomic_dec(&rsock_net(ep->net)->connections);
+		atomic_dec(rsock_net(ep->net)->connections);
 }
 
 /**

@@ -120,9 +120,6 @@ static enum rsock_mib rsock_listen_child(struct sock *lsk,
 	 */
 	ep->passive = true;
 	ep->id = id;
-	spin_lock_bh(&ep->lock);
-	rsock_watch_begin(ep);
-	spin_unlock_bh(&ep->lock);
 	if (!rsock_child_queue(lsk, sk)) {
 		ep->id = NULL;
 		rsock_ep_kill(ep, 0, RSOCK_MIB_NONE);
@@ -130,6 +127,9 @@ static enum rsock_mib rsock_listen_child(struct sock *lsk,
 		return RSOCK_MIB_LISTENOVERFLOWS;
 	}
 	id->context = ep;
+	spin_lock_bh(&ep->lock);
+	rsock_watch_begin(ep);
+	spin_unlock_bh(&ep->lock);
 	rsock_cm_passive(ep, peer);
 	return RSOCK_MIB_NONE;
 }

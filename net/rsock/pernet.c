@@ -153,8 +153,13 @@ static int __net_init rsock_net_init(struct net *net)
 	rn->inplace_min = 128 * 1024;
 	rn->own_max = min_t(unsigned long, RSOCK_CONNS_MAX,
 			    totalram_pages() / (RSOCK_MEM_PER_CONN / PAGE_SIZE));
-	rn->max_connections = net->user_ns == &init_user_ns ?
-			      &rn->own_max : rsock_net(&init_net)->max_connections;
+	if (net->user_ns == &init_user_ns) {
+		rn->max_connections = &rn->own_max;
+		rn->connections = &rn->own_connections;
+	} else {
+		rn->max_connections = rsock_net(&init_net)->max_connections;
+		rn->connections = rsock_net(&init_net)->connections;
+	}
 	rn->stats = alloc_percpu(struct rsock_stats);
 	if (!rn->stats)
 		return -ENOMEM;

@@ -13,8 +13,9 @@
  * struct rsock_net - what each network namespace has
  * @stats: counters, per CPU
  * @connections: how many have resources of a device, or are about to
- * @max_connections: how many may: @own_max, or that of the initial namespace if
- *	users can write what they like to this one's sysctls
+ * @max_connections: how many may: @own_max, or both are those of the initial
+ *	namespace if users can write what they like to this one's sysctls
+ * @own_connections: for @connections
  * @own_max: net.rsock.max_connections
  * @fin_timeout: seconds that a closed socket is given (net.rsock.fin_timeout)
  * @inplace_min: bytes from which on a blocking call sends in place
@@ -26,8 +27,9 @@
  */
 struct rsock_net {
 	DEFINE_SNMP_STAT(struct rsock_stats, stats);
-	atomic_t connections;
+	atomic_t *connections;
 	int *max_connections;
+	atomic_t own_connections;
 	int own_max;
 	unsigned int fin_timeout;
 	unsigned int inplace_min;
