@@ -140,11 +140,25 @@ replies_forged() {
 		[ "$(grep -c '^[a-z].*: the client hung up' "$OUT/relay-forge.log")" = "$(grep -c ': lambda' "$TREE/selftests/nfs_relay.py")" ]
 }
 
+# What has been opened is not to be read any more: the call is sent again, and that
+# has an answer, too.
+read_unexported() {
+	local status
+	exec 8<"$MNT/three/placed"
+	exportfs -ua
+	timeout "$LIMIT" dd bs=64k iflag=direct of=/dev/null <&8
+	status=$?
+	exec 8<&-
+	nfs_export
+	[ "$status" = 1 ]
+}
+
 check "NFSv4.2: what is read is placed" read_placed four
 check "NFSv3: what is read is placed" read_placed three
 check "any part of it, into any memory" read_direct three
 check "readers are killed" read_killed four
 check "placement can be turned off" read_unplaced three
+check "an answer that is of no use" read_unexported
 check "with a peer that cannot place" relayed hide
 check "offers that make no sense" relayed twist
 check "replies that were not placed as they say" replies_forged

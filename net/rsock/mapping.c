@@ -200,8 +200,9 @@ EXPORT_SYMBOL_GPL(rsock_flush);
 
 int rsock_mapping_init(void)
 {
+	/* Each waits for a peer, which may take its time */
 	rsock_unmap_wq = alloc_workqueue("rsock_unmap",
-					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+					 WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	if (!rsock_unmap_wq)
 		return -ENOMEM;
 	rsock_exit_wq = alloc_workqueue("rsock_exit", WQ_UNBOUND, 0);

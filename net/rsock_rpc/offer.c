@@ -9,7 +9,8 @@
  *
  * It ends when the reply has come, which its request gets only when the server
  * cannot write there any more; with the connection; or with the request, whose
- * pages are not given back before. Of these the first unmaps, and all wait.
+ * pages are not given back before. Of these the first unmaps, and all wait. A
+ * request may be sent again after its reply, which was of no use: with a new offer.
  */
 
 #include <linux/slab.h>
@@ -184,6 +185,16 @@ static bool rrpc_offer_insert(struct rrpc_xprt *t, struct rrpc_offer *o)
 	return ok;
 }
 
+/* A call that is encoded anew may have its reply's pages at another position */
+static bool rrpc_offer_fits(const struct rrpc_offer *o,
+			    const struct xdr_buf *buf)
+{
+	struct rrpc_chunk c;
+
+	return rrpc_offer_find(buf, &c) && c.pos == o->chunk.pos &&
+	       c.len == o->chunk.len;
+}
+
 /* Is there one of before that the call is still to be sent with? */
 static bool rrpc_offer_stands(struct rrpc_xprt *t, struct rpc_rqst *req)
 {
@@ -192,7 +203,8 @@ static bool rrpc_offer_stands(struct rrpc_xprt *t, struct rpc_rqst *req)
 
 	spin_lock(&t->xprt.queue_lock);
 	o = rrpc_offer_of(t, req);
-	stands = o && o->cookie == t->xprt.connect_cookie;
+	stands = o && o->cookie == t->xprt.connect_cookie && !o->ended &&
+		 rrpc_offer_fits(o, &req->rq_rcv_buf);
 	if (stands && !o->ending)
 		t->offer = o->chunk;
 	spin_unlock(&t->xprt.queue_lock);
@@ -237,12 +249,13 @@ enum rrpc_reply rrpc_offer_check(struct rrpc_xprt *t, struct rpc_rqst *req,
 {
 	struct rrpc_offer *o = rrpc_offer_of(t, req);
 
-	/* Another one came before */
-	if (o && o->answered)
+	/* Another one came before, and the request has yet to be told of it */
+	if (o && o->answered && !o->ended)
 		return RRPC_UNWANTED;
 	if (!placed->len)
 		return RRPC_WANTED;
-	if (!o || o->ending || o->chunk.offset != placed->offset)
+	if (!o || o->ending || o->chunk.offset != placed->offset ||
+	    !rrpc_offer_fits(o, &req->rq_private_buf))
 		return RRPC_UNWANTED;
 	if (placed->pos != o->chunk.pos || placed->len > o->chunk.len)
 		return RRPC_FORGED;

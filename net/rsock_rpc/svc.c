@@ -320,7 +320,7 @@ static struct rrpc_chunk *rrpc_svc_take_offer(struct rrpc_svc *svc)
 	struct rrpc_chunk *offer = NULL;
 
 	if (svc->offer.len)
-		offer = kmemdup(&svc->offer, sizeof(*offer), GFP_KERNEL);
+		offer = kmemdup(&svc->offer, sizeof(*offer), GFP_NOFS);
 	svc->offer.len = 0;
 	return offer;
 }
@@ -485,6 +485,7 @@ static void rrpc_svc_detach(struct svc_xprt *xprt)
 	rrpc_sock_detach(&svc->s);
 	if (!test_bit(XPT_LISTENER, &xprt->xpt_flags))
 		kernel_sock_shutdown(svc->s.sock, SHUT_RDWR);
+	wake_up(&svc->placed);
 	rrpc_svc_drop_pages(svc);
 }
 

@@ -88,7 +88,7 @@ static void rrpc_svc_placed(struct rsock_write *w, int err)
 static int rrpc_svc_write(struct rrpc_svc *svc, struct rrpc_msg *m,
 			  const struct rrpc_chunk *c)
 {
-	struct rrpc_placing *p = kmalloc(sizeof(*p), GFP_KERNEL);
+	struct rrpc_placing *p = kmalloc(sizeof(*p), GFP_NOFS);
 	int err;
 
 	if (!p)
@@ -109,7 +109,8 @@ static int rrpc_svc_write(struct rrpc_svc *svc, struct rrpc_msg *m,
  * @offer: what the client says; it may say anything
  * @m: the reply; its placed is set, to nothing if all of it is to be sent
  *
- * Return: 0, or -ETIMEDOUT if the client takes nothing.
+ * Return: 0, also if the connection is dead, or -ETIMEDOUT if the client takes
+ * nothing.
  */
 int rrpc_svc_place(struct rrpc_svc *svc, const struct rrpc_chunk *offer,
 		   struct rrpc_msg *m)
@@ -122,9 +123,12 @@ int rrpc_svc_place(struct rrpc_svc *svc, const struct rrpc_chunk *offer,
 	c.len = min(c.len, m->xdr->len - c.pos);
 	if (!rrpc_is_worth_placing(c.len))
 		return 0;
-	if (!wait_event_timeout(svc->placed, rrpc_svc_may_place(svc),
+	if (!wait_event_timeout(svc->placed, rrpc_svc_may_place(svc) ||
+				svc_xprt_is_dead(&svc->xprt),
 				svc->s.sock->sk->sk_sndtimeo))
 		return -ETIMEDOUT;
+	if (svc_xprt_is_dead(&svc->xprt))
+		return 0;
 	/* What is not mapped, or not any more, is sent with the rest */
 	if (!rrpc_svc_write(svc, m, &c))
 		m->placed = c;
