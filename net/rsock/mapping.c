@@ -202,7 +202,8 @@ int rsock_mapping_init(void)
 {
 	/* Each waits for a peer, which may take its time */
 	rsock_unmap_wq = alloc_workqueue("rsock_unmap",
-					 WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+					 WQ_UNBOUND | WQ_MEM_RECLAIM,
+					 WQ_MAX_ACTIVE);
 	if (!rsock_unmap_wq)
 		return -ENOMEM;
 	rsock_exit_wq = alloc_workqueue("rsock_exit", WQ_UNBOUND, 0);
