@@ -65,6 +65,8 @@ START_TEST(idle)
 	struct probes probes = { .fd = p.c };
 
 	keep(p.c);
+	/* So long an answer may take on a busy machine */
+	set_int(p.c, IPPROTO_TCP, TCP_KEEPINTVL, 4);
 	if (_i)
 		set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 10);
 	probes.segs = info_of(p.c).tcpi_segs_out;
