@@ -96,9 +96,19 @@ static void connect_to(struct place *p, struct addr a)
 	MUST_FAIL(connect(p->fd, &a.sa, a.len), EINPROGRESS);
 }
 
+static bool has_name(void *arg)
+{
+	const struct place *p = arg;
+	struct addr own = local_name(p->fd);
+
+	return addr_port(&own);
+}
+
+/* AF_RSOCK has a name once the device is found, which may take a moment. */
 static void connecting(struct place *p)
 {
 	connect_to(p, dead_address());
+	CHECK(eventually(has_name, p), "no name");
 }
 
 static void refused(struct place *p)
