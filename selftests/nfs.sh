@@ -119,6 +119,23 @@ read_unplaced() { # NAME
 	return "$status"
 }
 
+# What was offered before it is turned off has its reply after that.
+read_switched() { # NAME
+	local least pid status
+	least=$(cat "$PLACE")
+	background bash -c "while :; do echo 0 >$PLACE; echo $least >$PLACE; done"
+	pid=$!
+	for _ in {1..3}; do
+		echo 3 >/proc/sys/vm/drop_caches
+		timeout "$LIMIT" cmp "$EXPORT/placed" "$MNT/$1/placed"
+		status=$?
+		[ "$status" = 0 ] || break
+	done
+	stop "$pid"
+	echo "$least" >"$PLACE"
+	return "$status"
+}
+
 # relayed MODE: read through a relay that does this
 relayed() {
 	local pid status
@@ -158,6 +175,7 @@ check "NFSv3: what is read is placed" read_placed three
 check "any part of it, into any memory" read_direct three
 check "readers are killed" read_killed four
 check "placement can be turned off" read_unplaced three
+check "and while something is placed" read_switched four
 check "an answer that is of no use" read_unexported
 check "with a peer that cannot place" relayed hide
 check "offers that make no sense" relayed twist

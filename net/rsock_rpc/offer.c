@@ -135,8 +135,7 @@ static bool rrpc_offer_find(const struct xdr_buf *buf, struct rrpc_chunk *c)
 	size_t end = round_down(buf->page_base + buf->page_len, PAGE_SIZE);
 	size_t first = PAGE_ALIGN(buf->page_base);
 
-	if (buf->flags & XDRBUF_SPARSE_PAGES || end <= first ||
-	    !rrpc_is_worth_placing(end - first))
+	if (buf->flags & XDRBUF_SPARSE_PAGES || end <= first)
 		return false;
 	c->pos = buf->head[0].iov_len + first - buf->page_base;
 	c->len = end - first;
@@ -227,7 +226,8 @@ void rrpc_offer_pages(struct rrpc_xprt *t, struct rpc_rqst *req)
 	if (rrpc_offer_stands(t, req))
 		return;
 	rrpc_offer_withdraw(t, req);
-	if (!READ_ONCE(t->places) || !rrpc_offer_find(&req->rq_rcv_buf, &c))
+	if (!READ_ONCE(t->places) || !rrpc_offer_find(&req->rq_rcv_buf, &c) ||
+	    !rrpc_is_worth_placing(c.len))
 		return;
 	o = rrpc_offer_make(t, req, &c);
 	if (o && rrpc_offer_insert(t, o))
