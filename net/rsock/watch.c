@@ -201,7 +201,7 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 			rsock_ep_kill_locked(ep, ETIMEDOUT,
 					     limit ? RSOCK_MIB_USERTIMEOUTS :
 						     RSOCK_MIB_NOANSWER);
-		return next == MAX_JIFFY_OFFSET ? 0 : next;
+		goto out;
 	}
 	if (ep->state != RSOCK_EP_OPEN)
 		return 0;
@@ -213,6 +213,7 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 		   rsock_watch_idle(ep, limit, &next)) {
 		rsock_ep_kill_locked(ep, ETIMEDOUT, RSOCK_MIB_KEEPTIMEOUTS);
 	}
+out:
 	return next == MAX_JIFFY_OFFSET ? 0 : next;
 }
 

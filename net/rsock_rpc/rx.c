@@ -186,13 +186,12 @@ static int rrpc_rx_reply(struct rrpc_xprt *t)
 	err = rrpc_rx_fill(t, &req->rq_private_buf);
 
 	spin_lock(&xprt->queue_lock);
-	if (err || !(rx->skip || rrpc_rx_is_last(rx))) {
+	if (err || !(rx->skip || rrpc_rx_is_last(rx)))
 		req->rq_private_buf.len = rx->copied;
-	} else {
-		if (rrpc_offer_answered(t, req, rx->copied))
-			goto out;
+	else if (rrpc_offer_answered(t, req, rx->copied))
+		goto out;
+	else
 		xprt_complete_rqst(req->rq_task, rx->copied);
-	}
 	xprt_unpin_rqst(req);
 out:
 	spin_unlock(&xprt->queue_lock);
