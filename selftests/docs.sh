@@ -58,8 +58,8 @@ check "module parameters" same parameters \
 	"$(sed -n 's/^module_param\(_named\)*(\([a-z_]*\),.*/\2/p' net/rsock/*.c)" \
 	"$(section Documentation/admin.rst "Module parameters" | rows | grep -vx Name)"
 check "each module parameter says what it is for" same parameters \
-	"$(grep -hc '^module_param' net/rsock/*.c net/rsock_rpc/*.c | paste -sd+ | bc)" \
-	"$(grep -hc '^MODULE_PARM_DESC' net/rsock/*.c net/rsock_rpc/*.c | paste -sd+ | bc)"
+	"$(cat net/rsock/*.c net/rsock_rpc/*.c | grep -c '^module_param')" \
+	"$(cat net/rsock/*.c net/rsock_rpc/*.c | grep -c '^MODULE_PARM_DESC')"
 
 options=$(sed -n 's/^#define \(RSOCK_[A-Z_]*\)\t.*/\1/p; s/^\t\(RDMA_[A-Z]*\),.*/\1/p' include/uapi/linux/rsock.h |
 	grep -vE 'RSOCK_CMSG')
