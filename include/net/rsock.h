@@ -58,6 +58,7 @@ struct rsock_mapping *rsock_map_bvec(struct socket *sock,
 				     const struct bio_vec *bv, unsigned int nr,
 				     s64 offset);
 u64 rsock_mapping_offset(const struct rsock_mapping *map);
+void rsock_mapping_set_used(struct rsock_mapping *map);
 void rsock_unmap(struct rsock_mapping *map);
 void rsock_unmap_async(struct rsock_mapping *map, void (*done)(void *arg),
 		       void *arg);

@@ -232,6 +232,11 @@ int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot)
 
 	if (!(ep->features & RSOCK_FEAT_REVOKE))
 		return RSOCK_FAULT_NONE;	/* an unknown code to us */
+	if (slot < RSOCK_IOMAP_MAX && __test_and_clear_bit(slot, ep->io.owed)) {
+		__clear_bit(slot, ep->io.slots);
+		ep->io.nr_revoking--;
+		return RSOCK_FAULT_NONE;
+	}
 	list_for_each_entry(c, &ep->io.revoking, node) {
 		if (c->slot == slot) {
 			rsock_chunk_gone(ep, c);
@@ -308,7 +313,8 @@ static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
 	ep->io.nr--;
 	for (i = 0; i < r->nr; i++) {
 		list_del(&r->chunk[i].node);
-		__clear_bit(r->chunk[i].slot, ep->io.slots);
+		if (!test_bit(r->chunk[i].slot, ep->io.owed))
+			__clear_bit(r->chunk[i].slot, ep->io.slots);
 	}
 }
 
@@ -631,6 +637,46 @@ static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 }
 
 /*
+ * Have only the slots of a region wait for what the peer owes us. Returns false if
+ * it could not be told yet, or cannot answer. ep->lock held
+ */
+static bool rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
+{
+	struct rsock_chunk *c;
+
+	if (!(ep->features & RSOCK_FEAT_REVOKE))
+		return false;
+	for (c = r->chunk; c < r->chunk + r->nr; c++)
+		if (c->told)
+			return false;
+	for (c = r->chunk; c < r->chunk + r->nr; c++) {
+		if (c->gone)
+			continue;
+		list_del_init(&c->node);
+		__set_bit(c->slot, ep->io.owed);
+	}
+	return true;
+}
+
+/* Unmap a region that the peer is finished with. The caller is a user. */
+static void rsock_io_unmap_used(struct rsock_ep *ep, struct rsock_region *r)
+{
+	bool live, owed = false;
+
+	spin_lock_bh(&ep->lock);
+	live = r->state == RSOCK_REGION_LIVE;
+	if (live) {
+		rsock_region_revoke(ep, r);
+		owed = rsock_region_owe(ep, r);
+	}
+	spin_unlock_bh(&ep->lock);
+	if (owed)
+		rsock_region_end(ep, r);
+	else if (live)
+		rsock_region_withdraw(ep, r);
+}
+
+/*
  * Unmap a region, or that which @m describes. The caller is a user. Returns
  * false if there is no such mapping.
  */
@@ -702,16 +748,21 @@ static bool rsock_region_has_ended(struct rsock_ep *ep,
  * rsock_iomap_del_region() - unmap memory of the kernel
  * @ep: endpoint in any state
  * @r: region; no effect if it was taken away with the connection
+ * @used: the peer is finished with it, and need not be waited for
  *
  * If it is somebody's, it is out of the device's reach when this returns. If
  * it is our own its pages may be so later: they are kept until then.
  *
  * Context: process; sleeps, as rsock_iomap_del().
  */
-void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r)
+void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r,
+			    bool used)
 {
 	if (__rsock_io_enter(ep, r->buf.lent)) {
-		rsock_io_unmap(ep, r, NULL);
+		if (used)
+			rsock_io_unmap_used(ep, r);
+		else
+			rsock_io_unmap(ep, r, NULL);
 		rsock_io_leave(ep);
 	}
 	if (r->buf.lent)

@@ -41,7 +41,8 @@ struct rsock_region;
  * @pending: chunks that the peer is to be told of, or that they are gone, in
  *	this order
  * @revoking: chunks that it was told are gone, but that are not yet
- * @nr_revoking: how many
+ * @owed: slots of such chunks whose regions have ended without waiting for that
+ * @nr_revoking: how many there are of both
  * @users: tasks that work on a region
  * @closed: the socket parted with the endpoint: nothing more is mapped
  * @parked: the teardown waits for @users to become 0
@@ -55,6 +56,7 @@ struct rsock_io {
 	DECLARE_BITMAP(slots, RSOCK_IOMAP_MAX);
 	struct list_head pending;
 	struct list_head revoking;
+	DECLARE_BITMAP(owed, RSOCK_IOMAP_MAX);
 	unsigned int nr_revoking;
 	unsigned int users;
 	bool closed;
@@ -71,7 +73,8 @@ int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
 int rsock_iomap_add_bvec(struct rsock_ep *ep, u64 offset,
 			 const struct bio_vec *bv, unsigned int nr,
 			 struct rsock_region **region);
-void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r);
+void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r,
+			    bool used);
 unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 			      unsigned int max);
 

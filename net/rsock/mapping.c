@@ -136,6 +136,22 @@ void rsock_mapping_free(struct rsock_mapping *map)
 }
 
 /**
+ * rsock_mapping_set_used() - the peer is finished with a mapping
+ * @map: mapping
+ *
+ * For protocols in which the peer says so. To undo the mapping does not wait for
+ * the peer then, if it is AF_RSOCK, too. Should it write there nevertheless the
+ * connection ends.
+ *
+ * Context: any, before rsock_unmap() or rsock_unmap_async().
+ */
+void rsock_mapping_set_used(struct rsock_mapping *map)
+{
+	map->used = true;
+}
+EXPORT_SYMBOL_GPL(rsock_mapping_set_used);
+
+/**
  * rsock_unmap() - undo a mapping, and wait
  * @map: mapping, freed by this
  *
@@ -149,7 +165,7 @@ void rsock_unmap(struct rsock_mapping *map)
 {
 	unsigned long flags = rsock_memalloc_save(map->ep->gfp);
 
-	rsock_iomap_del_region(map->ep, map->region);
+	rsock_iomap_del_region(map->ep, map->region, map->used);
 	rsock_mapping_free(map);
 	rsock_memalloc_restore(flags);
 }

@@ -12,6 +12,7 @@ struct rsock_region;
  * struct rsock_mapping - a region as whoever mapped it holds it
  * @ep: endpoint; a reference is held
  * @region: likewise; NULL until it is mapped
+ * @used: the peer is finished with it
  * @work: the end, for who does not wait for the peer
  * @done: to be called then, or NULL
  * @arg: its argument
@@ -22,6 +23,7 @@ struct rsock_region;
 struct rsock_mapping {
 	struct rsock_ep *ep;
 	struct rsock_region *region;
+	bool used;
 	struct work_struct work;
 	void (*done)(void *arg);
 	void *arg;

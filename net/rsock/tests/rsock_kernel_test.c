@@ -1051,6 +1051,74 @@ static void test_unmap_async(void)
 	places_down(pl);
 }
 
+/* More of them than the peer's table has slots, which it has to give back */
+static void test_used(void)
+{
+	struct places *pl = places_up();
+	struct rsock_mapping *map;
+	u64 at;
+	int i;
+
+	if (!pl)
+		return;
+	for (i = 0; i < 300 && !test_failed; i++) {
+		at = (u64)i * SZ_64K;
+		map = rsock_map_bvec(pl->p.b, pl->bv,
+				     bvec_of(pl->to, 0, SZ_16K, pl->bv), at);
+		if (!EXPECT(!IS_ERR(map)))
+			break;
+		wait_mapped(pl->p.a, at, SZ_16K);
+		write_and_wait(pl, at, 0, SZ_16K);
+		rsock_mapping_set_used(map);
+		rsock_unmap(map);
+		EXPECT(pages_match(pl->to, 0, SZ_16K));
+	}
+	places_down(pl);
+}
+
+static void clear_pages_of(struct page **pages, unsigned int nr)
+{
+	while (nr--)
+		clear_page(page_address(pages[nr]));
+}
+
+/* A peer that is not finished with it: it loses the connection, we no memory */
+static void test_used_too_early(void)
+{
+	struct one_write *one = kcalloc(64, sizeof(*one), GFP_KERNEL);
+	struct places *pl = places_up();
+	struct rsock_mapping *map;
+	int i, n, accepted;
+
+	if (!EXPECT(one) || !pl)
+		goto free;
+	map = rsock_map_bvec(pl->p.b, pl->bv,
+			     bvec_of(pl->to, 0, SZ_32K, pl->bv), 0);
+	if (!EXPECT(!IS_ERR(map)))
+		goto free;
+	wait_mapped(pl->p.a, 0, SZ_32K);
+	fill_pages(pl->from, 0, SZ_32K);
+	for (accepted = 0; accepted < 64; accepted++) {
+		one_write_init(&one[accepted]);
+		n = bvec_of(pl->from, 0, SZ_32K, pl->bv);
+		if (rsock_write(pl->p.a, 0, pl->bv, n, &one[accepted].w,
+				GFP_KERNEL))
+			break;
+	}
+	EXPECT(accepted);
+	rsock_mapping_set_used(map);
+	rsock_unmap(map);
+	clear_pages_of(pl->to, SZ_32K / PAGE_SIZE);
+	for (i = 0; i < accepted; i++)
+		wait_for_completion(&one[i].done);
+	for (i = 0; i < SZ_32K / PAGE_SIZE; i++)
+		EXPECT(all_are(page_address(pl->to[i]), PAGE_SIZE, 0));
+free:
+	if (pl)
+		places_down(pl);
+	kfree(one);
+}
+
 /* The end of a connection at any time: each write that was accepted ends once */
 
 #define DEATH_WRITES	64
@@ -1309,6 +1377,8 @@ static const struct {
 	{ "softirq", test_softirq },
 	{ "written", test_written },
 	{ "unmap_async", test_unmap_async },
+	{ "used", test_used },
+	{ "used too early", test_used_too_early },
 	{ "lost", test_lost },
 	{ "memory pressure", test_pressure },
 	{ "death", test_death },
