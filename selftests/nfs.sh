@@ -136,25 +136,120 @@ read_switched() { # NAME
 	return "$status"
 }
 
-# relayed MODE: read through a relay that does this
-relayed() {
-	local pid status
-	background python3 "$TREE/selftests/nfs_relay.py" "$1" "$B4:20052" "$B4:20049" "$A4" >"$OUT/relay-$1.log" 2>&1
-	pid=$!
-	busywait 20 rdma_listening 20052 &&
-		nfs_mount relay 3 "port=20052,rsize=32768" &&
-		timeout "$LIMIT" cmp "$EXPORT/placed" "$MNT/relay/placed" &&
-		[ "$(placed_of relay)" = 0 ]
+# The server has room for it once it knows that there is much.
+write_placed() { # NAME
+	local size wrote
+	size=$(stat -c %s "$EXPORT/placed")
+	dd if="$EXPORT/placed" of="$MNT/$1/written" bs=1M conv=fsync status=none && rm "$MNT/$1/written" || return
+	wrote=$(wrote_of "$1")
+	dd if="$EXPORT/placed" of="$MNT/$1/written" bs=1M conv=fsync status=none &&
+		cmp "$EXPORT/placed" "$EXPORT/written" || return
+	wrote=$(($(wrote_of "$1") - wrote))
+	echo "$wrote of $size bytes"
+	[ "$wrote" -ge $((size / 2)) ]
+}
+
+# Any offset, size and buffer.
+cat >"$OUT/write.py" <<'EOF'
+import mmap, os, random, sys
+random.seed(2)
+fd = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+model = bytearray()
+for i in range(12):
+    at, size = random.randrange(500000), random.randrange(1, 400000)
+    skip = random.choice([0, 0, 8, 100, 4095])
+    buf = mmap.mmap(-1, skip + size)
+    buf.write(random.randbytes(skip + size))
+    assert os.pwritev(fd, [memoryview(buf)[skip:]], at) == size
+    model.extend(bytes(max(0, at + size - len(model))))
+    model[at:at + size] = buf[skip:]
+assert open(sys.argv[1], "rb").read() == model
+EOF
+
+write_direct() { # NAME
+	local wrote
+	rm -f "$EXPORT/direct"
+	wrote=$(wrote_of "$1")
+	timeout "$LIMIT" python3 "$OUT/write.py" "$EXPORT/direct" "$MNT/$1/direct" &&
+		[ "$(wrote_of "$1")" -gt "$wrote" ]
+}
+
+write_killed() { # NAME
+	local i pid pids=()
+	for i in {1..6}; do
+		background dd if="$EXPORT/placed" of="$MNT/$1/killed-$i" bs=256k oflag=direct status=none
+		pids+=($!)
+	done
+	sleep 0.3
+	kill -9 "${pids[@]}"
+	for pid in "${pids[@]}"; do
+		busywait 20 gone "$pid" || return
+	done
+	rm "$MNT/$1"/killed-*
+	write_placed "$1"
+}
+
+write_unplaced() { # NAME
+	local least wrote status
+	least=$(cat "$PLACE")
+	echo 0 >"$PLACE"
+	wrote=$(wrote_of "$1")
+	dd if="$EXPORT/placed" of="$MNT/$1/written" bs=1M conv=fsync status=none &&
+		cmp "$EXPORT/placed" "$EXPORT/written" && [ "$(wrote_of "$1")" = "$wrote" ]
 	status=$?
-	nfs_umount relay
-	stop "$pid"
-	cat "$OUT/relay-$1.log"
+	echo "$least" >"$PLACE"
 	return "$status"
 }
 
+# relay MODE COMMAND...: do it with a mount "relay" through a relay of this kind
+relay() {
+	local mode=$1 pid status
+	shift
+	background python3 "$TREE/selftests/nfs_relay.py" "$mode" "$B4:20052" "$B4:20049" "$A4" >"$OUT/relay-$mode.log" 2>&1
+	pid=$!
+	busywait 20 rdma_listening 20052 &&
+		nfs_mount relay 3 "port=20052,rsize=32768,wsize=32768" && "$@"
+	status=$?
+	nfs_umount relay
+	stop "$pid"
+	cat "$OUT/relay-$mode.log"
+	return "$status"
+}
+
+relay_reads() {
+	timeout "$LIMIT" cmp "$EXPORT/placed" "$MNT/relay/placed" && [ "$(placed_of relay)" = 0 ]
+}
+
+# Each of the relay's forgeries of this kind ended a connection
+all_noticed() { # MODE END DICTIONARY
+	local nr
+	nr=$(sed -n "/^$3 = {/,/^}/s/ lambda / /p" "$TREE/selftests/nfs_relay.py" | wc -l)
+	! grep "did not mind" "$OUT/relay-$1.log" && [ "$nr" -gt 0 ] &&
+		[ "$(grep -c "^[a-z].*: the $2 hung up" "$OUT/relay-$1.log")" = "$nr" ]
+}
+
 replies_forged() {
-	relayed forge && ! grep "did not mind" "$OUT/relay-forge.log" &&
-		[ "$(grep -c '^[a-z].*: the client hung up' "$OUT/relay-forge.log")" = "$(grep -c ': lambda' "$TREE/selftests/nfs_relay.py")" ]
+	relay forge relay_reads && all_noticed forge client FORGERIES
+}
+
+# The last claim is good, but nothing was placed: no memory of the server's is
+# shown, but zeroes.
+cat >"$OUT/zeroes.py" <<'EOF'
+import sys
+want, got = (open(f, "rb").read() for f in sys.argv[1:])
+parts = [(want[i:i + 32768], got[i:i + 32768]) for i in range(0, len(want), 32768)]
+assert len(want) == len(got) and all(b in (a, bytes(32768)) for a, b in parts)
+assert sum(b == bytes(32768) for a, b in parts) == 1
+EOF
+
+relay_writes() {
+	yes 'the quick brown fox' | head -c 655360 >"$OUT/relayed"
+	timeout "$LIMIT" dd if="$OUT/relayed" of="$MNT/relay/relayed" bs=32k oflag=direct status=none &&
+		python3 "$OUT/zeroes.py" "$OUT/relayed" "$EXPORT/relayed"
+}
+
+claims_forged() {
+	relay claim relay_writes && all_noticed claim server CLAIMS
 }
 
 # What has been opened is not to be read any more: the call is sent again, and that
@@ -177,9 +272,15 @@ check "readers are killed" read_killed four
 check "placement can be turned off" read_unplaced three
 check "and while something is placed" read_switched four
 check "an answer that is of no use" read_unexported
-check "with a peer that cannot place" relayed hide
-check "offers that make no sense" relayed twist
+check "with a peer that cannot place" relay hide relay_reads
+check "offers that make no sense" relay twist relay_reads
 check "replies that were not placed as they say" replies_forged
+check "NFSv4.2: what is written is placed" write_placed four
+check "NFSv3: what is written is placed" write_placed three
+check "any part of a file, from any memory" write_direct three
+check "writers are killed" write_killed four
+check "that can be turned off, too" write_unplaced three
+check "calls that were not placed as they say" claims_forged
 
 # --- what the server tells its client ---------------------------------------------------
 

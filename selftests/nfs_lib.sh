@@ -112,10 +112,14 @@ connects_of() { # NAME
 		here && $1 == "xprt:" && $2 == "rsock" { print $5; exit }' /proc/self/mountstats
 }
 
-# How many bytes were placed for it
-placed_of() { # NAME
-	awk -v at="$MNT/$1" '$1 == "device" { here = $5 == at }
-		here && $1 == "xprt:" && $2 == "rsock" { print $NF; exit }' /proc/self/mountstats
+# How many bytes were placed for it, and by it
+placed_of() { # NAME [FIELD-FROM-THE-END]
+	awk -v at="$MNT/$1" -v back="${2:-1}" '$1 == "device" { here = $5 == at }
+		here && $1 == "xprt:" && $2 == "rsock" { print $(NF - back); exit }' /proc/self/mountstats
+}
+
+wrote_of() { # NAME
+	placed_of "$1" 0
 }
 
 # --- faults in the midst of I/O -----------------------------------------------------

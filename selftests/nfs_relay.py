@@ -9,7 +9,11 @@ twist  what the client offers is changed to what makes no sense
 forge  the first reply to an offer is changed, for each connection in another
        way, until all were tried; says how the connections ended
 
-What is mapped is not passed on, so that the server never finds a place.
+claim  the second long call of each connection says that its data was placed, in
+       ways that are wrong, until all were tried; then in a right one, though it
+       was not. Says how the connections ended
+
+What is mapped is not passed on, so that neither ever finds a place.
 """
 
 import ctypes
@@ -18,6 +22,7 @@ import select
 import socket
 import struct
 import sys
+import time
 
 LAST, PLACED, OFFER = 1 << 31, 1 << 30, 1 << 29
 HELLO = struct.pack(">III", LAST | 8, 0x72736f63, 1)
@@ -43,6 +48,27 @@ FORGERIES = {
         forged(PLACED, 1 << 21, at, pos, size, m[:8]),
     "what only clients do": lambda m, at, pos, size:
         forged(OFFER, pos, at, pos, size, m[:8] + bytes(pos - 8)),
+}
+# What becomes of a call with @size bytes of data, from @pos on
+CLAIMS = {
+    "where no window is": lambda m, pos, size:
+        forged(PLACED, pos, 1 << 40, pos, size, m[:pos]),
+    "within a window": lambda m, pos, size:
+        forged(PLACED, pos, 4096, pos, size, m[:pos]),
+    "more than a window has": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, (1 << 20) + 1, m[:pos]),
+    "nothing": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, 0, m[:pos]),
+    "behind the end of the call": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos + 4, size, m[:pos]),
+    "before the call says what it is": lambda m, pos, size:
+        forged(PLACED, pos, 0, 4, size, m[:pos]),
+    "with much besides": lambda m, pos, size:
+        forged(PLACED, len(m), 0, pos, size, m),
+    "in a fragment that is not the last": lambda m, pos, size:
+        struct.pack(">IQII", PLACED | pos, 0, pos, size) + m[:pos],
+    "in a reply": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, size, m[:4] + struct.pack(">I", 1) + m[8:pos]),
 }
 TWISTS = [(0, 0, 0xffffffff), (1 << 63, 7, 1 << 31), (0, 0xffffffff, 1), ((1 << 64) - 1, 100, 0xffffffff)]
 
@@ -82,7 +108,38 @@ class Side:
             yield marker, record
 
 
-def relay(mode, client, server, forge):
+class Claim:
+    """Forge the second long call of a connection"""
+
+    SIZE = 32768
+
+    def __init__(self, name, forge):
+        self.name, self.forge, self.seen = name, forge, 0
+
+    def __call__(self, record, server):
+        self.seen += len(record) > self.SIZE
+        if self.seen != 2 or len(record) <= self.SIZE:
+            return record
+        # The first had the server map windows
+        time.sleep(1)
+        pos = len(record) - 4 - self.SIZE
+        if not self.forge:
+            return forged(PLACED, pos, 0, pos, self.SIZE, record[4:4 + pos])
+        server.sendall(self.forge(record[4:], pos, self.SIZE))
+        server.settimeout(30)
+        try:
+            while server.recv(1 << 18):
+                pass
+        except TimeoutError:
+            print(f"{self.name}: the server did not mind", flush=True)
+            raise EOFError from None
+        except OSError:
+            pass
+        print(f"{self.name}: the server hung up", flush=True)
+        raise EOFError
+
+
+def relay(mode, client, server, forge, claim):
     offers = {}
     calls, replies = Side(client, server), Side(server, client)
     while True:
@@ -95,7 +152,7 @@ def relay(mode, client, server, forge):
                     offers[record[20:24]] = struct.unpack(">QII", record[4:20])
                     if mode == "twist":
                         record = record[:4] + struct.pack(">QII", *random.choice(TWISTS)) + record[20:]
-                server.sendall(record)
+                server.sendall(claim(record, server) if claim else record)
         if server in ready:
             for marker, record in replies.records():
                 offer = offers.pop(record[4:8], None)
@@ -117,12 +174,13 @@ def main():
     listener.listen()
     host, port = to.split(":")
     left = list(FORGERIES.items()) if mode == "forge" else []
+    claims = list(CLAIMS.items()) + [("", None)] if mode == "claim" else []
     while True:
         client = listener.accept()[0]
         server = connect((host, int(port)), source)
         name, forge = left.pop(0) if left else ("", None)
         try:
-            relay(mode, client, server, forge)
+            relay(mode, client, server, forge, Claim(*claims.pop(0)) if claims else None)
         except TimeoutError:
             print(f"{name}: the client did not mind", flush=True)
         except (EOFError, OSError):

@@ -26,6 +26,7 @@
  * @chunk: what the server is told
  * @map: the mapping, until @ending
  * @cookie: connect_cookie of the connection
+ * @again: more than one call was sent with it
  * @ending: it is being unmapped
  * @ended: it was
  * @answered: the reply waits for that, and @req is pinned
@@ -41,6 +42,7 @@ struct rrpc_offer {
 	struct rrpc_chunk chunk;
 	struct rsock_mapping *map;
 	unsigned int cookie;
+	bool again;
 	bool ending;
 	bool ended;
 	bool answered;
@@ -204,8 +206,10 @@ static bool rrpc_offer_stands(struct rrpc_xprt *t, struct rpc_rqst *req)
 	o = rrpc_offer_of(t, req);
 	stands = o && o->cookie == t->xprt.connect_cookie && !o->ended &&
 		 rrpc_offer_fits(o, &req->rq_rcv_buf);
-	if (stands && !o->ending)
+	if (stands && !o->ending) {
 		t->offer = o->chunk;
+		o->again = true;
+	}
 	spin_unlock(&t->xprt.queue_lock);
 	return stands;
 }
@@ -278,6 +282,9 @@ bool rrpc_offer_answered(struct rrpc_xprt *t, struct rpc_rqst *req, u32 copied)
 		return false;
 	o->answered = true;
 	o->copied = copied;
+	/* The server places nothing any more, unless it is to answer twice */
+	if (!o->ending && !o->again)
+		rsock_mapping_set_used(o->map);
 	rrpc_offer_end(o);
 	return true;
 }

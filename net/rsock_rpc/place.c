@@ -148,3 +148,107 @@ struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
 	}
 	return bv;
 }
+
+/* What is on its way */
+
+/**
+ * rrpc_placer_init() - nothing is on its way
+ * @p: one who places
+ * @less: as in struct rrpc_placer
+ */
+void rrpc_placer_init(struct rrpc_placer *p,
+		      void (*less)(struct rrpc_placer *p, u32 was))
+{
+	spin_lock_init(&p->lock);
+	init_waitqueue_head(&p->wait);
+	p->less = less;
+}
+
+/**
+ * rrpc_placer_is_busy() - is anything on its way?
+ * @p: one who places
+ *
+ * Return: if false, what was has left @p alone for good.
+ */
+bool rrpc_placer_is_busy(struct rrpc_placer *p)
+{
+	bool busy;
+
+	spin_lock_bh(&p->lock);
+	busy = p->bytes;
+	spin_unlock_bh(&p->lock);
+	return busy;
+}
+
+/**
+ * rrpc_placer_wait() - wait until nothing is on its way any more
+ * @p: one who places, but nothing any more
+ */
+void rrpc_placer_wait(struct rrpc_placer *p)
+{
+	wait_event(p->wait, !rrpc_placer_is_busy(p));
+}
+
+static void rrpc_placer_more(struct rrpc_placer *p, u32 len)
+{
+	spin_lock_bh(&p->lock);
+	WRITE_ONCE(p->bytes, p->bytes + len);
+	spin_unlock_bh(&p->lock);
+}
+
+static void rrpc_placer_less(struct rrpc_placer *p, u32 len)
+{
+	spin_lock_bh(&p->lock);
+	WRITE_ONCE(p->bytes, p->bytes - len);
+	wake_up(&p->wait);
+	if (p->less)
+		p->less(p, p->bytes + len);
+	spin_unlock_bh(&p->lock);
+}
+
+/**
+ * struct rrpc_placing - a part of a message that is being placed
+ * @write: must stay until it is done
+ * @placer: who does; it stays, too
+ * @len: bytes
+ */
+struct rrpc_placing {
+	struct rsock_write write;
+	struct rrpc_placer *placer;
+	u32 len;
+};
+
+static void rrpc_placed(struct rsock_write *w, int err)
+{
+	struct rrpc_placing *pl = container_of(w, struct rrpc_placing, write);
+
+	rrpc_placer_less(pl->placer, pl->len);
+	kfree(pl);
+}
+
+/**
+ * rrpc_place_part() - place a part of a message
+ * @p: who does
+ * @s: its socket
+ * @xdr: the message
+ * @c: the part, and by what offset the peer knows where it goes
+ *
+ * Return: 0, or a negative errno if it is not placed.
+ */
+int rrpc_place_part(struct rrpc_placer *p, struct rrpc_sock *s,
+		    struct xdr_buf *xdr, const struct rrpc_chunk *c)
+{
+	struct rrpc_placing *pl = kmalloc(sizeof(*pl), GFP_NOFS);
+	int err;
+
+	if (!pl)
+		return -ENOMEM;
+	pl->write.done = rrpc_placed;
+	pl->placer = p;
+	pl->len = c->len;
+	rrpc_placer_more(p, c->len);
+	err = rrpc_write(s, xdr, c, &pl->write);
+	if (err)
+		rrpc_placed(&pl->write, err);
+	return err;
+}

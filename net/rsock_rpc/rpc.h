@@ -9,16 +9,22 @@
  *	place	direct placement, what both ends need of it
  *	xprt	the client's transport: connecting, sending
  *	offer	the client's pages that the server may place a reply in
+ *	window	how the client places the data of its calls
  *	rx	the client's receiver: replies, and the server's calls
  *	svc	the server's transport
+ *	svc_place  how it places replies
+ *	svc_window  its memory that clients may place the data of calls in
  *	svc_bc	calls of the server to its client, on the client's connection
  */
 
 #include <linux/bits.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <linux/uio.h>
+#include <linux/wait.h>
 #include <linux/xarray.h>
 
 #include <net/rsock.h>
@@ -40,6 +46,11 @@
 
 /* The xid of a reply without a body, by which one end greets the other */
 #define RRPC_HELLO		0x72736f63
+
+/* Offsets of the server's windows are multiples of it, and none is larger */
+#define RRPC_WINDOW		((u64)SZ_1M)
+/* A call whose data is placed has so many bytes besides, at most */
+#define RRPC_PLACED_REST	4096U
 
 /**
  * struct rrpc_wire_chunk - struct rrpc_chunk behind a marker
@@ -99,6 +110,22 @@ struct rrpc_msg {
 	struct rrpc_chunk offer;
 };
 
+/**
+ * struct rrpc_placer - one who places, and how much of it is on its way
+ * @lock: of @bytes
+ * @bytes: of messages
+ * @wait: where to wait for these to become less
+ * @less: called when they have, and were @was before, with @lock held; or NULL
+ */
+struct rrpc_placer {
+	spinlock_t lock;	/* see above */
+	u32 bytes;
+	wait_queue_head_t wait;
+	void (*less)(struct rrpc_placer *p, u32 was);
+};
+
+struct rrpc_sock;
+
 extern unsigned int rrpc_place;
 
 bool rrpc_is_worth_placing(size_t len);
@@ -107,8 +134,14 @@ size_t rrpc_prefix_len(const struct rrpc_msg *m);
 size_t rrpc_record_len(const struct rrpc_msg *m);
 void rrpc_prefix(struct rrpc_prefix *prefix, const struct rrpc_msg *m);
 bool rrpc_is_hello(const struct rrpc_begin *begin, size_t len);
+void rrpc_placer_init(struct rrpc_placer *p,
+		      void (*less)(struct rrpc_placer *p, u32 was));
+bool rrpc_placer_is_busy(struct rrpc_placer *p);
+void rrpc_placer_wait(struct rrpc_placer *p);
 struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
 			   unsigned int *nr);
+int rrpc_place_part(struct rrpc_placer *p, struct rrpc_sock *s,
+		    struct xdr_buf *xdr, const struct rrpc_chunk *c);
 
 /* sock.c */
 
@@ -233,6 +266,11 @@ struct rrpc_rx {
  * @next_offset: for the next of them: each has its own for ever, so that none
  *	gets what was meant for another. XPRT_LOCKED
  * @nr_placed: bytes that the server has placed. @recv_mutex
+ * @placer: what we place
+ * @next_window: offset of the server's next window for it. XPRT_LOCKED
+ * @placed: what was placed of the record that is being sent. XPRT_LOCKED
+ * @placed_xid: of that record. XPRT_LOCKED
+ * @nr_wrote: bytes that we have placed. XPRT_LOCKED
  * @port: ours, to be taken again for the sake of the server's reply cache, or
  *	0. XPRT_LOCKED
  * @src: our address, or any
@@ -256,6 +294,11 @@ struct rrpc_xprt {
 	struct xarray offers;
 	u64 next_offset;
 	u64 nr_placed;
+	struct rrpc_placer placer;
+	u64 next_window;
+	struct rrpc_chunk placed;
+	__be32 placed_xid;
+	u64 nr_wrote;
 	unsigned short port;
 	struct sockaddr_storage src;
 	unsigned long events;
@@ -302,6 +345,9 @@ enum rrpc_reply rrpc_offer_check(struct rrpc_xprt *t, struct rpc_rqst *req,
 bool rrpc_offer_answered(struct rrpc_xprt *t, struct rpc_rqst *req,
 			 u32 copied);
 
+/* window.c */
+void rrpc_window_use(struct rrpc_xprt *t, struct rpc_rqst *req);
+
 /* rx.c */
 int rrpc_receive(struct rrpc_xprt *t);
 void rrpc_rx_reset(struct rrpc_xprt *t);
@@ -313,6 +359,21 @@ void rrpc_bc_free_rqst(struct rpc_rqst *rqst);
 
 /* svc.c */
 
+/* Of a connection, mapped at the same time */
+#define RRPC_WINDOWS		8
+
+/**
+ * struct rrpc_window - memory that the client may place the data of a call in
+ * @map: the mapping, or NULL
+ * @nr: pages
+ * @pages: NULL where calls have taken them
+ */
+struct rrpc_window {
+	struct rsock_mapping *map;
+	unsigned int nr;
+	struct page *pages[];
+};
+
 /**
  * struct rrpc_svc - the server's transport: a listener or a connection
  * @xprt: sunrpc's part. XPT_BUSY guards what is below, xpt_mutex sending
@@ -322,11 +383,16 @@ void rrpc_bc_free_rqst(struct rpc_rqst *rqst);
  * @left: bytes of the fragment that are still to come
  * @len: bytes of the record so far
  * @body: @prefix is complete, what comes belongs to the record
+ * @claim: what of the record was placed
  * @offer: what of the reply may be placed
  * @places: the client has greeted us
- * @lock: of @placing
- * @placing: bytes of replies that are being placed
- * @placed: where to wait for these to become less
+ * @placer: what we place
+ * @window_work: maps windows
+ * @window_lock: of @first_window and @next_window
+ * @first_window: offset of the first that is mapped. XPT_BUSY, too
+ * @next_window: offset of the next to be mapped. @window_work
+ * @window: by offset, wrapping around. XPT_BUSY for those from the first to the
+ *	next, @window_work for the others
  * @pages: what has the record, while no thread receives
  */
 struct rrpc_svc {
@@ -337,11 +403,15 @@ struct rrpc_svc {
 	u32 left;
 	u32 len;
 	bool body;
+	struct rrpc_chunk claim;
 	struct rrpc_chunk offer;
 	bool places;
-	spinlock_t lock;	/* see above */
-	u32 placing;
-	wait_queue_head_t placed;
+	struct rrpc_placer placer;
+	struct work_struct window_work;
+	spinlock_t window_lock;	/* see above */
+	u64 first_window;
+	u64 next_window;
+	struct rrpc_window *window[RRPC_WINDOWS];
 	struct page *pages[RPCSVC_MAXPAGES];
 };
 
@@ -358,8 +428,15 @@ int rrpc_svc_send(struct rrpc_svc *svc, const struct rrpc_msg *m, int flags);
 bool rrpc_svc_may_place(struct rrpc_svc *svc);
 int rrpc_svc_place(struct rrpc_svc *svc, const struct rrpc_chunk *offer,
 		   struct rrpc_msg *m);
-bool rrpc_svc_is_placing(struct rrpc_svc *svc);
-void rrpc_svc_wait_placed(struct rrpc_svc *svc);
+void rrpc_svc_placed(struct rrpc_placer *p, u32 was);
+
+/* svc_window.c */
+void rrpc_windows_init(struct rrpc_svc *svc);
+void rrpc_windows_want(struct rrpc_svc *svc);
+void rrpc_windows_end(struct rrpc_svc *svc);
+int rrpc_window_check(struct rrpc_svc *svc, const struct rrpc_chunk *c, u32 len);
+void rrpc_window_claim(struct rrpc_svc *svc, const struct rrpc_chunk *c,
+		       struct page **pages);
 
 /* svc_bc.c */
 int rrpc_bc_init(void);

@@ -36,8 +36,8 @@ static struct rrpc_svc *rrpc_svc_alloc(void)
 
 	if (!svc)
 		return NULL;
-	spin_lock_init(&svc->lock);
-	init_waitqueue_head(&svc->placed);
+	rrpc_placer_init(&svc->placer, rrpc_svc_placed);
+	rrpc_windows_init(svc);
 	return svc;
 }
 
@@ -221,24 +221,37 @@ static bool rrpc_svc_is_last(const struct rrpc_svc *svc)
 	return svc->prefix.marker & cpu_to_be32(RPC_LAST_STREAM_FRAGMENT);
 }
 
-/* Does a chunk follow the first marker? From others such a length is too much. */
-static bool rrpc_svc_is_offer(const struct rrpc_svc *svc)
+/* The first marker's flags. From others they make a length that is too much. */
+static u32 rrpc_svc_flags(const struct rrpc_svc *svc)
 {
-	return svc->places && !svc->len &&
-	       svc->have >= sizeof(svc->prefix.marker) &&
-	       svc->prefix.marker & cpu_to_be32(RRPC_OFFER);
+	if (!svc->places || svc->len || svc->have < sizeof(svc->prefix.marker))
+		return 0;
+	return be32_to_cpu(svc->prefix.marker) & (RRPC_PLACED | RRPC_OFFER);
 }
 
 static u32 rrpc_svc_want(const struct rrpc_svc *svc)
 {
-	return rrpc_svc_is_offer(svc) ? offsetofend(struct rrpc_prefix, chunk[0]) :
-					sizeof(svc->prefix.marker);
+	return offsetof(struct rrpc_prefix, chunk[hweight32(rrpc_svc_flags(svc))]);
+}
+
+static int rrpc_svc_chunks(struct rrpc_svc *svc, u32 flags, u32 len)
+{
+	const struct rrpc_wire_chunk *w = svc->prefix.chunk;
+
+	if (flags & RRPC_PLACED)
+		rrpc_chunk_decode(&svc->claim, w++);
+	if (flags & RRPC_OFFER)
+		rrpc_chunk_decode(&svc->offer, w);
+	if (!(flags & RRPC_PLACED))
+		return 0;
+	return rrpc_svc_is_last(svc) ? rrpc_window_check(svc, &svc->claim, len) :
+				       -EPROTO;
 }
 
 /* Receive how a fragment begins */
 static int rrpc_svc_prefix(struct rrpc_svc *svc)
 {
-	u32 want, len;
+	u32 want, len, flags;
 	int err;
 
 	while (svc->have < (want = rrpc_svc_want(svc))) {
@@ -246,11 +259,11 @@ static int rrpc_svc_prefix(struct rrpc_svc *svc)
 		if (err)
 			return err;
 	}
-	len = be32_to_cpu(svc->prefix.marker) & RPC_FRAGMENT_SIZE_MASK;
-	if (rrpc_svc_is_offer(svc)) {
-		rrpc_chunk_decode(&svc->offer, &svc->prefix.chunk[0]);
-		len &= ~(u32)RRPC_OFFER;
-	}
+	flags = rrpc_svc_flags(svc);
+	len = be32_to_cpu(svc->prefix.marker) & RPC_FRAGMENT_SIZE_MASK & ~flags;
+	err = rrpc_svc_chunks(svc, flags, len);
+	if (err)
+		return err;
 	if (len > svc->xprt.xpt_server->sv_max_mesg - svc->len)
 		return -EMSGSIZE;
 	/* The thread would never come back from one who sends these */
@@ -286,6 +299,16 @@ static int rrpc_svc_fragment(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 	return 0;
 }
 
+/* Is there an xid, and whether it is a call, which alone may have data placed? */
+static bool rrpc_svc_begins_well(const struct rrpc_svc *svc,
+				 const struct svc_rqst *rqstp)
+{
+	const struct rrpc_begin *begin = page_address(rqstp->rq_pages[0]);
+
+	return svc->len >= sizeof(*begin) &&
+	       (!svc->claim.len || begin->dir == cpu_to_be32(RPC_CALL));
+}
+
 /* Receive up to the end of a record: 0, or -EAGAIN or another error */
 static int rrpc_svc_receive(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 {
@@ -300,8 +323,7 @@ static int rrpc_svc_receive(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 		svc->have = 0;
 		svc->body = false;
 	} while (!rrpc_svc_is_last(svc));
-	/* There has to be an xid, and whether it is a call */
-	return svc->len < 2 * sizeof(__be32) ? -EPROTO : 0;
+	return rrpc_svc_begins_well(svc, rqstp) ? 0 : -EPROTO;
 }
 
 static void rrpc_secure_port(struct svc_rqst *rqstp)
@@ -325,17 +347,47 @@ static struct rrpc_chunk *rrpc_svc_take_offer(struct rrpc_svc *svc)
 	return offer;
 }
 
+/* What came by the stream is in the first page, around what was placed */
+static void rrpc_svc_arg_placed(struct rrpc_svc *svc, struct svc_rqst *rqstp)
+{
+	struct xdr_buf *arg = &rqstp->rq_arg;
+	struct rrpc_chunk *c = &svc->claim;
+	u32 pad, rest = svc->len - c->pos;
+
+	rrpc_window_claim(svc, c, arg->pages);
+	/* XDR's padding belongs to the pages, which are zero there */
+	pad = min_t(u32, xdr_pad_size(c->len), rest);
+	arg->head[0].iov_len = c->pos;
+	arg->page_len = c->len + pad;
+	arg->tail[0].iov_base = arg->head[0].iov_base + c->pos + pad;
+	arg->tail[0].iov_len = rest - pad;
+	arg->len = svc->len + c->len;
+	c->len = 0;
+}
+
+static void rrpc_svc_arg_streamed(struct rrpc_svc *svc, struct svc_rqst *rqstp)
+{
+	struct xdr_buf *arg = &rqstp->rq_arg;
+
+	arg->len = svc->len;
+	arg->head[0].iov_len = min_t(size_t, PAGE_SIZE, arg->len);
+	arg->page_len = arg->len - arg->head[0].iov_len;
+	if (svc->places && rrpc_is_worth_placing(arg->page_len))
+		rrpc_windows_want(svc);
+}
+
 /* A whole record is in the thread's pages: say so in rq_arg */
 static void rrpc_svc_received(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 {
 	struct xdr_buf *arg = &rqstp->rq_arg;
 
-	rqstp->rq_respages = rqstp->rq_pages + DIV_ROUND_UP(svc->len, PAGE_SIZE);
-	rqstp->rq_next_page = rqstp->rq_respages + 1;
-	arg->len = svc->len;
 	arg->page_base = 0;
-	arg->head[0].iov_len = min_t(size_t, arg->head[0].iov_len, arg->len);
-	arg->page_len = arg->len - arg->head[0].iov_len;
+	if (svc->claim.len)
+		rrpc_svc_arg_placed(svc, rqstp);
+	else
+		rrpc_svc_arg_streamed(svc, rqstp);
+	rqstp->rq_respages = arg->pages + DIV_ROUND_UP(arg->page_len, PAGE_SIZE);
+	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rrpc_svc_take_offer(svc);
 	rqstp->rq_prot = IPPROTO_TCP;
 	if (test_bit(XPT_LOCAL, &svc->xprt.xpt_flags))
@@ -485,7 +537,7 @@ static void rrpc_svc_detach(struct svc_xprt *xprt)
 	rrpc_sock_detach(&svc->s);
 	if (!test_bit(XPT_LISTENER, &xprt->xpt_flags))
 		kernel_sock_shutdown(svc->s.sock, SHUT_RDWR);
-	wake_up(&svc->placed);
+	wake_up(&svc->placer.wait);
 	rrpc_svc_drop_pages(svc);
 }
 
@@ -493,11 +545,13 @@ static void rrpc_svc_free(struct svc_xprt *xprt)
 {
 	struct rrpc_svc *svc = rrpc_svc(xprt);
 
+	cancel_work_sync(&svc->window_work);
 	/* It does not wait for a client that takes nothing */
-	if (rrpc_svc_is_placing(svc))
+	if (rrpc_placer_is_busy(&svc->placer))
 		sock_no_linger(svc->s.sock->sk);
 	rrpc_sock_release(&svc->s);
-	rrpc_svc_wait_placed(svc);
+	rrpc_placer_wait(&svc->placer);
+	rrpc_windows_end(svc);
 	kfree(svc);
 }
 

@@ -7,7 +7,6 @@
  * if that takes long, and is not served meanwhile.
  */
 
-#include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xdr.h>
 #include <net/sock.h>
@@ -18,89 +17,26 @@
 #define RRPC_PLACING_MAX	(4 * RRPC_MAX_PAYLOAD)
 
 /**
- * struct rrpc_placing - a part of a reply that is being placed
- * @write: must stay until it is done
- * @svc: connection; it stays, too
- * @len: bytes
- */
-struct rrpc_placing {
-	struct rsock_write write;
-	struct rrpc_svc *svc;
-	u32 len;
-};
-
-/**
  * rrpc_svc_may_place() - is little enough on its way?
  * @svc: connection
  */
 bool rrpc_svc_may_place(struct rrpc_svc *svc)
 {
-	return READ_ONCE(svc->placing) < RRPC_PLACING_MAX;
+	return READ_ONCE(svc->placer.bytes) < RRPC_PLACING_MAX;
 }
 
 /**
- * rrpc_svc_is_placing() - is anything on its way?
- * @svc: connection
- *
- * Return: if false, those that were have left @svc alone for good.
+ * rrpc_svc_placed() - some of what was on its way has been placed
+ * @p: of a connection
+ * @was: what it was before
  */
-bool rrpc_svc_is_placing(struct rrpc_svc *svc)
+void rrpc_svc_placed(struct rrpc_placer *p, u32 was)
 {
-	bool placing;
+	struct rrpc_svc *svc = container_of(p, struct rrpc_svc, placer);
 
-	spin_lock_bh(&svc->lock);
-	placing = svc->placing;
-	spin_unlock_bh(&svc->lock);
-	return placing;
-}
-
-/**
- * rrpc_svc_wait_placed() - wait until nothing is on its way any more
- * @svc: connection without a socket
- */
-void rrpc_svc_wait_placed(struct rrpc_svc *svc)
-{
-	wait_event(svc->placed, !rrpc_svc_is_placing(svc));
-}
-
-static void rrpc_svc_count(struct rrpc_svc *svc, s32 len)
-{
-	bool full;
-
-	spin_lock_bh(&svc->lock);
-	full = !rrpc_svc_may_place(svc);
-	WRITE_ONCE(svc->placing, svc->placing + len);
-	wake_up(&svc->placed);
 	/* A dead one is busy for ever, so that this does nothing */
-	if (full && rrpc_svc_may_place(svc))
+	if (was >= RRPC_PLACING_MAX && rrpc_svc_may_place(svc))
 		svc_xprt_enqueue(&svc->xprt);
-	spin_unlock_bh(&svc->lock);
-}
-
-static void rrpc_svc_placed(struct rsock_write *w, int err)
-{
-	struct rrpc_placing *p = container_of(w, struct rrpc_placing, write);
-
-	rrpc_svc_count(p->svc, -p->len);
-	kfree(p);
-}
-
-static int rrpc_svc_write(struct rrpc_svc *svc, struct rrpc_msg *m,
-			  const struct rrpc_chunk *c)
-{
-	struct rrpc_placing *p = kmalloc(sizeof(*p), GFP_NOFS);
-	int err;
-
-	if (!p)
-		return -ENOMEM;
-	p->write.done = rrpc_svc_placed;
-	p->svc = svc;
-	p->len = c->len;
-	rrpc_svc_count(svc, c->len);
-	err = rrpc_write(&svc->s, m->xdr, c, &p->write);
-	if (err)
-		rrpc_svc_placed(&p->write, err);
-	return err;
 }
 
 /**
@@ -123,14 +59,14 @@ int rrpc_svc_place(struct rrpc_svc *svc, const struct rrpc_chunk *offer,
 	c.len = min(c.len, m->xdr->len - c.pos);
 	if (!rrpc_is_worth_placing(c.len))
 		return 0;
-	if (!wait_event_timeout(svc->placed, rrpc_svc_may_place(svc) ||
+	if (!wait_event_timeout(svc->placer.wait, rrpc_svc_may_place(svc) ||
 				svc_xprt_is_dead(&svc->xprt),
 				svc->s.sock->sk->sk_sndtimeo))
 		return -ETIMEDOUT;
 	if (svc_xprt_is_dead(&svc->xprt))
 		return 0;
 	/* What is not mapped, or not any more, is sent with the rest */
-	if (!rrpc_svc_write(svc, m, &c))
+	if (!rrpc_place_part(&svc->placer, &svc->s, m->xdr, &c))
 		m->placed = c;
 	return 0;
 }

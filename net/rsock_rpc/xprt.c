@@ -180,6 +180,8 @@ static void rrpc_disconnect(struct rrpc_xprt *t)
 	if (rrpc_offers_end(t))
 		sock_no_linger(s.sock->sk);
 	t->sent = 0;
+	t->placed.len = 0;
+	t->next_window = 0;
 	t->events = 0;
 	xprt->connect_cookie++;
 	xprt_clear_connected(xprt);
@@ -370,9 +372,12 @@ static int rrpc_send_request(struct rpc_rqst *req)
 	/* A record that was left half sent has spoilt the stream */
 	if (t->sent && !req->rq_bytes_sent)
 		goto broken;
-	if (!t->sent)
+	if (!t->sent) {
 		rrpc_offer_pages(t, req);
+		rrpc_window_use(t, req);
+	}
 	m.offer = t->offer;
+	m.placed = t->placed;
 	len = rrpc_record_len(&m);
 	room = sk_stream_is_writeable(t->s.sock->sk);
 	req->rq_xtime = ktime_get();
@@ -388,6 +393,7 @@ static int rrpc_send_request(struct rpc_rqst *req)
 	if (t->sent == len) {
 		req->rq_xmit_bytes_sent += len;
 		t->sent = 0;
+		t->placed.len = 0;
 		return 0;
 	}
 	if (n == -EAGAIN)
@@ -489,7 +495,7 @@ static int rrpc_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t len)
 
 /**
  * rrpc_print_stats() - a line of /proc/self/mountstats, as TCP has it, and
- * at its end the bytes that were placed
+ * at its end the bytes that the server has placed, and that we have
  * @xprt: transport
  * @seq: where it goes
  */
@@ -500,14 +506,15 @@ void rrpc_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 
 	if (xprt_connected(xprt))
 		idle = (long)(jiffies - xprt->last_used) / HZ;
-	seq_printf(seq, "\txprt:\trsock %u %lu %lu %lu %ld %lu %lu %lu %llu %llu %lu %llu %llu %llu\n",
+	seq_printf(seq, "\txprt:\trsock %u %lu %lu %lu %ld %lu %lu %lu %llu %llu %lu %llu %llu %llu %llu\n",
 		   t ? t->port : 0,
 		   xprt->stat.bind_count,
 		   xprt->stat.connect_count, xprt->stat.connect_time / HZ, idle,
 		   xprt->stat.sends, xprt->stat.recvs, xprt->stat.bad_xids,
 		   xprt->stat.req_u, xprt->stat.bklog_u, xprt->stat.max_slots,
 		   xprt->stat.sending_u, xprt->stat.pending_u,
-		   t ? READ_ONCE(t->nr_placed) : 0);
+		   t ? READ_ONCE(t->nr_placed) : 0,
+		   t ? READ_ONCE(t->nr_wrote) : 0);
 }
 
 /**
@@ -549,6 +556,7 @@ static void rrpc_destroy(struct rpc_xprt *xprt)
 	rrpc_disconnect(t);
 	cancel_work_sync(&t->recv_work);
 	cancel_work_sync(&t->event_work);
+	rrpc_placer_wait(&t->placer);
 	xa_destroy(&t->offers);
 	rrpc_xprt_free(xprt);
 }
@@ -625,6 +633,7 @@ static struct rpc_xprt *rrpc_xprt_setup(struct xprt_create *args)
 	t = rrpc_xprt(xprt);
 	mutex_init(&t->recv_mutex);
 	xa_init(&t->offers);
+	rrpc_placer_init(&t->placer, NULL);
 	INIT_DELAYED_WORK(&t->connect_work, rrpc_connect_work);
 	INIT_WORK(&t->recv_work, rrpc_recv_work);
 	INIT_WORK(&t->event_work, rrpc_event_work);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client places the data of its calls, as that of a WRITE, in windows: memory
+ * that the server has mapped for it. Each has an offset of its own, and is used
+ * for one call, in order. That there is one the client learns from AF_RSOCK; if
+ * there is none, or it is too small, all of the call goes by the stream.
+ */
+
+#include <linux/sunrpc/auth.h>
+#include <linux/sunrpc/xdr.h>
+
+#include "rpc.h"
+
+/* Is there data, as it is in memory? Others may be transformed on the way. */
+static bool rrpc_window_find(const struct rpc_rqst *req, struct rrpc_chunk *c)
+{
+	const struct xdr_buf *buf = &req->rq_snd_buf;
+
+	if (!(buf->flags & XDRBUF_WRITE) ||
+	    req->rq_cred->cr_auth->au_flags & RPCAUTH_AUTH_DATATOUCH)
+		return false;
+	c->pos = buf->head[0].iov_len;
+	c->len = buf->page_len;
+	return buf->len - c->len <= RRPC_PLACED_REST;
+}
+
+/* Was it placed before, and there was no room to send the rest? */
+static bool rrpc_window_was_used(const struct rrpc_xprt *t,
+				 const struct rpc_rqst *req,
+				 const struct rrpc_chunk *c)
+{
+	return t->placed_xid == req->rq_xid && t->placed.pos == c->pos &&
+	       t->placed.len == c->len;
+}
+
+/**
+ * rrpc_window_use() - place the data of a call, if that is of use
+ * @t: transport with XPRT_LOCKED held, which is about to send
+ * @req: the call; t->placed is set to what was placed of it, if anything
+ */
+void rrpc_window_use(struct rrpc_xprt *t, struct rpc_rqst *req)
+{
+	struct rrpc_chunk c = {};
+	bool worth;
+
+	worth = READ_ONCE(t->places) && rrpc_window_find(req, &c) &&
+		rrpc_is_worth_placing(c.len);
+	if (worth && rrpc_window_was_used(t, req, &c))
+		return;
+	t->placed.len = 0;
+	c.offset = t->next_window;
+	if (!worth || rrpc_place_part(&t->placer, &t->s, &req->rq_snd_buf, &c))
+		return;
+	t->next_window += RRPC_WINDOW;
+	t->nr_wrote += c.len;
+	t->placed = c;
+	t->placed_xid = req->rq_xid;
+}
