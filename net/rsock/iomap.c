@@ -132,17 +132,39 @@ static void rsock_chunk_post_entry(struct rsock_ep *ep, struct rsock_chunk *c,
 			   payload, sizeof(payload), true);
 }
 
+static void rsock_post_revoke(struct rsock_ep *ep, u16 slot)
+{
+	u32 value = RSOCK_CTRL_REVOKE | slot << RSOCK_CTRL_SLOT_SHIFT;
+
+	rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_CTRL, value),
+			   0, 0, NULL, 0, false);
+	ep->io.nr_revoking++;
+}
+
 static void rsock_chunk_post_revoke(struct rsock_ep *ep, struct rsock_chunk *c)
 {
 	static const struct rsock_iomap_entry empty;
-	u32 value = RSOCK_CTRL_REVOKE | c->slot << RSOCK_CTRL_SLOT_SHIFT;
 
-	if (ep->features & RSOCK_FEAT_REVOKE)
-		rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_CTRL, value),
-				   0, 0, NULL, 0, false);
-	else
+	if (ep->features & RSOCK_FEAT_REVOKE) {
+		rsock_post_revoke(ep, c->slot);
+	} else {
 		rsock_chunk_post_entry(ep, c, &empty);
+		ep->io.nr_revoking++;
+	}
 	c->seq = ep->sq.posted;
+}
+
+static bool rsock_iomap_may_tell(const struct rsock_ep *ep)
+{
+	return ep->state == RSOCK_EP_OPEN && rsock_sq_has_ctrl(&ep->sq) &&
+	       ep->sq.ctrl_posted - ep->sq.ctrl_done <
+	       RSOCK_SQ_CTRL - RSOCK_CTRL_SPARE;
+}
+
+static bool rsock_iomap_may_revoke(const struct rsock_ep *ep)
+{
+	return rsock_iomap_may_tell(ep) &&
+	       (!ep->iwarp || ep->io.nr_revoking < RSOCK_IW_REVOKES);
 }
 
 /*
@@ -153,16 +175,13 @@ static void rsock_chunk_post_revoke(struct rsock_ep *ep, struct rsock_chunk *c)
  */
 static bool rsock_chunk_tell(struct rsock_ep *ep, struct rsock_chunk *c)
 {
-	if (ep->state != RSOCK_EP_OPEN || !rsock_sq_has_ctrl(&ep->sq) ||
-	    ep->sq.ctrl_posted - ep->sq.ctrl_done >=
-	    RSOCK_SQ_CTRL - RSOCK_CTRL_SPARE)
+	if (!rsock_iomap_may_tell(ep))
 		return false;
 	if (c->told) {
-		if (ep->iwarp && ep->io.nr_revoking >= RSOCK_IW_REVOKES)
+		if (!rsock_iomap_may_revoke(ep))
 			return false;
 		rsock_chunk_post_revoke(ep, c);
 		list_move_tail(&c->node, &ep->io.revoking);
-		ep->io.nr_revoking++;
 	} else {
 		if (ep->peer_ext && !rsock_txwin_counted(&ep->tx.win))
 			return false;
@@ -171,6 +190,21 @@ static bool rsock_chunk_tell(struct rsock_ep *ep, struct rsock_chunk *c)
 	}
 	c->told = !c->told;
 	return true;
+}
+
+/* That a region is gone which has not waited for the peer to be told */
+static void rsock_iomap_push_owed(struct rsock_ep *ep)
+{
+	unsigned int slot;
+
+	for_each_set_bit(slot, ep->io.untold, RSOCK_IOMAP_MAX) {
+		if (!rsock_iomap_may_revoke(ep))
+			return;
+		__clear_bit(slot, ep->io.untold);
+		ep->io.nr_untold--;
+		__set_bit(slot, ep->io.owed);
+		rsock_post_revoke(ep, slot);
+	}
 }
 
 /**
@@ -187,6 +221,8 @@ bool rsock_iomap_push(struct rsock_ep *ep)
 	/* One that waits for credit does not hold up others that need none */
 	list_for_each_entry_safe(c, next, &ep->io.pending, node)
 		all &= rsock_chunk_tell(ep, c);
+	if (ep->io.nr_untold)
+		rsock_iomap_push_owed(ep);
 	return all;
 }
 
@@ -217,6 +253,16 @@ void rsock_iomap_complete(struct rsock_ep *ep)
 			rsock_chunk_gone(ep, c);
 }
 
+/* Nobody waits for it but the slot. Returns false if it is another one's. */
+static bool rsock_iomap_settle(struct rsock_io *io, u16 slot)
+{
+	if (slot >= RSOCK_IOMAP_MAX || !__test_and_clear_bit(slot, io->owed))
+		return false;
+	__clear_bit(slot, io->slots);
+	io->nr_revoking--;
+	return true;
+}
+
 /**
  * rsock_iomap_revoked() - the peer confirms that it writes no more
  * @ep: endpoint, ep->lock held
@@ -232,11 +278,8 @@ int rsock_iomap_revoked(struct rsock_ep *ep, u16 slot)
 
 	if (!(ep->features & RSOCK_FEAT_REVOKE))
 		return RSOCK_FAULT_NONE;	/* an unknown code to us */
-	if (slot < RSOCK_IOMAP_MAX && __test_and_clear_bit(slot, ep->io.owed)) {
-		__clear_bit(slot, ep->io.slots);
-		ep->io.nr_revoking--;
+	if (rsock_iomap_settle(&ep->io, slot))
 		return RSOCK_FAULT_NONE;
-	}
 	list_for_each_entry(c, &ep->io.revoking, node) {
 		if (c->slot == slot) {
 			rsock_chunk_gone(ep, c);
@@ -313,7 +356,7 @@ static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
 	ep->io.nr--;
 	for (i = 0; i < r->nr; i++) {
 		list_del(&r->chunk[i].node);
-		if (!test_bit(r->chunk[i].slot, ep->io.owed))
+		if (!r->chunk[i].owed)
 			__clear_bit(r->chunk[i].slot, ep->io.slots);
 	}
 }
@@ -638,7 +681,7 @@ static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 
 /*
  * Have only the slots of a region wait for what the peer owes us. Returns false if
- * it could not be told yet, or cannot answer. ep->lock held
+ * it cannot answer. ep->lock held
  */
 static bool rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
 {
@@ -646,14 +689,13 @@ static bool rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
 
 	if (!(ep->features & RSOCK_FEAT_REVOKE))
 		return false;
-	for (c = r->chunk; c < r->chunk + r->nr; c++)
-		if (c->told)
-			return false;
 	for (c = r->chunk; c < r->chunk + r->nr; c++) {
 		if (c->gone)
 			continue;
+		c->owed = true;
 		list_del_init(&c->node);
-		__set_bit(c->slot, ep->io.owed);
+		__set_bit(c->slot, c->told ? ep->io.untold : ep->io.owed);
+		ep->io.nr_untold += c->told;
 	}
 	return true;
 }

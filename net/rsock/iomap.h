@@ -41,8 +41,11 @@ struct rsock_region;
  * @pending: chunks that the peer is to be told of, or that they are gone, in
  *	this order
  * @revoking: chunks that it was told are gone, but that are not yet
- * @owed: slots of such chunks whose regions have ended without waiting for that
- * @nr_revoking: how many there are of both
+ * @untold: slots of regions that end without waiting for the peer, and of which
+ *	it has yet to be told
+ * @nr_untold: how many
+ * @owed: such slots of which it was told
+ * @nr_revoking: how many it was told of, and has not confirmed
  * @users: tasks that work on a region
  * @closed: the socket parted with the endpoint: nothing more is mapped
  * @parked: the teardown waits for @users to become 0
@@ -56,6 +59,8 @@ struct rsock_io {
 	DECLARE_BITMAP(slots, RSOCK_IOMAP_MAX);
 	struct list_head pending;
 	struct list_head revoking;
+	DECLARE_BITMAP(untold, RSOCK_IOMAP_MAX);
+	unsigned int nr_untold;
 	DECLARE_BITMAP(owed, RSOCK_IOMAP_MAX);
 	unsigned int nr_revoking;
 	unsigned int users;

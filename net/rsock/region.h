@@ -26,6 +26,8 @@ struct rsock_ep;
  * @slot: of the peer's table
  * @told: the peer was told of it, but not that it is gone
  * @gone: the peer will not write to it any more
+ * @owed: the region ends without waiting for that; the slot is io.owed's, or
+ *	io.untold's
  * @seq: sq.posted after it was told so
  * @entry: what the peer is told
  */
@@ -35,6 +37,7 @@ struct rsock_chunk {
 	u16 slot;
 	bool told;
 	bool gone;
+	bool owed;
 	u32 seq;
 	struct rsock_iomap_entry entry;
 };

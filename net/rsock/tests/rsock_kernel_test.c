@@ -703,10 +703,10 @@ static void wait_mapped(struct socket *sock, u64 offset, u64 len)
 {
 	int i;
 
-	for (i = 0; i < 2000; i++) {
+	for (i = 0; i < 2100; i++) {
 		if (rsock_peer_has_mapped(sock, offset, len))
 			return;
-		msleep(20);
+		fsleep(i < 100 ? 50 : 20000);
 	}
 	EXPECT(!"mapped");
 }
@@ -1076,6 +1076,78 @@ static void test_used(void)
 	places_down(pl);
 }
 
+/* Several at a time: a slot is somebody else's as soon as it is given back */
+#define MAPPERS		4
+#define MAPPER_PAGES	4
+
+struct mapper {
+	struct places *pl;
+	unsigned int nr;
+	struct completion done;
+};
+
+static void mapper_once(struct mapper *u, u64 at)
+{
+	struct page **from = u->pl->from + u->nr * MAPPER_PAGES;
+	struct page **to = u->pl->to + u->nr * MAPPER_PAGES;
+	size_t len = MAPPER_PAGES * PAGE_SIZE;
+	struct bio_vec bv[MAPPER_PAGES];
+	struct rsock_mapping *map;
+	struct one_write one;
+
+	map = rsock_map_bvec(u->pl->p.b, bv, bvec_of(to, 0, len, bv), at);
+	if (!EXPECT(!IS_ERR(map)))
+		return;
+	wait_mapped(u->pl->p.a, at, len);
+	one_write_init(&one);
+	if (EXPECT_ERR(rsock_write(u->pl->p.a, at, bv,
+				   bvec_of(from, 0, len, bv), &one.w,
+				   GFP_KERNEL), 0)) {
+		wait_for_completion(&one.done);
+		EXPECT_ERR(one.err, 0);
+	}
+	rsock_mapping_set_used(map);
+	rsock_unmap(map);
+	EXPECT(pages_match(to, 0, len));
+	while (len) {
+		len -= PAGE_SIZE;
+		clear_page(page_address(to[len / PAGE_SIZE]));
+	}
+}
+
+static int mapper_thread(void *arg)
+{
+	struct mapper *u = arg;
+	int i;
+
+	for (i = 0; i < 300 && !test_failed; i++)
+		mapper_once(u, (u64)(u->nr * 300 + i) * SZ_64K);
+	complete(&u->done);
+	return 0;
+}
+
+static void test_mappers(void)
+{
+	struct places *pl = places_up();
+	struct mapper u[MAPPERS];
+	int i;
+
+	BUILD_BUG_ON(MAPPERS * MAPPER_PAGES > TEST_PAGES);
+	if (!pl)
+		return;
+	for (i = 0; i < MAPPERS; i++) {
+		u[i].pl = pl;
+		u[i].nr = i;
+		init_completion(&u[i].done);
+		fill_pages(pl->from + i * MAPPER_PAGES, 0, MAPPER_PAGES * PAGE_SIZE);
+		if (!EXPECT(!IS_ERR(kthread_run(mapper_thread, &u[i], "rsock_mapper"))))
+			complete(&u[i].done);
+	}
+	for (i = 0; i < MAPPERS; i++)
+		wait_for_completion(&u[i].done);
+	places_down(pl);
+}
+
 static void clear_pages_of(struct page **pages, unsigned int nr)
 {
 	while (nr--)
@@ -1378,6 +1450,7 @@ static const struct {
 	{ "written", test_written },
 	{ "unmap_async", test_unmap_async },
 	{ "used", test_used },
+	{ "used, by several", test_mappers },
 	{ "used too early", test_used_too_early },
 	{ "lost", test_lost },
 	{ "memory pressure", test_pressure },
