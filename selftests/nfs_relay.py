@@ -69,6 +69,18 @@ CLAIMS = {
         struct.pack(">IQII", PLACED | pos, 0, pos, size) + m[:pos],
     "in a reply": lambda m, pos, size:
         forged(PLACED, pos, 0, pos, size, m[:4] + struct.pack(">I", 1) + m[8:pos]),
+    "by Kerberos": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, size, m[:24] + struct.pack(">I", 6) + m[28:pos]),
+    "with the credential": lambda m, pos, size:
+        forged(PLACED, 32, 0, 32, size, m[:32]),
+    "with the verifier": lambda m, pos, size:
+        forged(PLACED, 36, 0, 36, size, m[:28] + bytes(8)),
+    "with a credential that is too long": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, size, m[:28] + struct.pack(">I", 0xfffffffc) + m[32:pos]),
+    "at an odd place": lambda m, pos, size:
+        forged(PLACED, pos - 1, 0, pos - 1, size, m[:pos - 1]),
+    "without padding": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, size - 1, m[:pos]),
 }
 TWISTS = [(0, 0, 0xffffffff), (1 << 63, 7, 1 << 31), (0, 0xffffffff, 1), ((1 << 64) - 1, 100, 0xffffffff)]
 

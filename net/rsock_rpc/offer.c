@@ -148,7 +148,7 @@ static struct rrpc_offer *rrpc_offer_make(struct rrpc_xprt *t,
 					  struct rpc_rqst *req,
 					  struct rrpc_chunk *c)
 {
-	struct rrpc_offer *o = kzalloc(sizeof(*o), GFP_NOFS);
+	struct rrpc_offer *o = kzalloc(sizeof(*o), RRPC_GFP);
 
 	if (!o)
 		return NULL;
@@ -157,6 +157,8 @@ static struct rrpc_offer *rrpc_offer_make(struct rrpc_xprt *t,
 	o->req = req;
 	o->chunk = *c;
 	o->cookie = t->xprt.connect_cookie;
+	/* Or without it, and the reply to that may come first */
+	o->again = req->rq_ntrans > 1;
 	init_completion(&o->gone);
 	o->map = rrpc_map(&t->s, &req->rq_rcv_buf, c);
 	if (IS_ERR(o->map)) {

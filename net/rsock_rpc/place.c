@@ -131,7 +131,7 @@ struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
 	struct bio_vec *bv;
 
 	/* Each of its three parts may begin and end within a page */
-	bv = kmalloc_array(len / PAGE_SIZE + 6, sizeof(*bv), GFP_NOFS);
+	bv = kmalloc_array(len / PAGE_SIZE + 6, sizeof(*bv), RRPC_GFP);
 	if (!bv)
 		return NULL;
 	for (*nr = 0; pos < end; pos += iov_iter_count(&p.iter)) {
@@ -157,25 +157,45 @@ struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
  * @less: as in struct rrpc_placer
  */
 void rrpc_placer_init(struct rrpc_placer *p,
-		      void (*less)(struct rrpc_placer *p, u32 was))
+		      void (*less)(struct rrpc_placer *p, u32 was, int err))
 {
 	spin_lock_init(&p->lock);
+	INIT_LIST_HEAD(&p->list);
 	init_waitqueue_head(&p->wait);
 	p->less = less;
 }
 
 /**
+ * struct rrpc_placing - a part of a message that is being placed
+ * @write: must stay until it is done
+ * @placer: who does; it stays, too
+ * @node: in its list
+ * @xdr: tells the message from others; it need not stay
+ * @len: bytes
+ */
+struct rrpc_placing {
+	struct rsock_write write;
+	struct rrpc_placer *placer;
+	struct list_head node;
+	const struct xdr_buf *xdr;
+	u32 len;
+};
+
+/**
  * rrpc_placer_is_busy() - is anything on its way?
  * @p: one who places
+ * @xdr: of this message, or NULL for all
  *
  * Return: if false, what was has left @p alone for good.
  */
-bool rrpc_placer_is_busy(struct rrpc_placer *p)
+bool rrpc_placer_is_busy(struct rrpc_placer *p, const struct xdr_buf *xdr)
 {
-	bool busy;
+	struct rrpc_placing *pl;
+	bool busy = false;
 
 	spin_lock_bh(&p->lock);
-	busy = p->bytes;
+	list_for_each_entry(pl, &p->list, node)
+		busy |= !xdr || pl->xdr == xdr;
 	spin_unlock_bh(&p->lock);
 	return busy;
 }
@@ -186,44 +206,37 @@ bool rrpc_placer_is_busy(struct rrpc_placer *p)
  */
 void rrpc_placer_wait(struct rrpc_placer *p)
 {
-	wait_event(p->wait, !rrpc_placer_is_busy(p));
+	wait_event(p->wait, !rrpc_placer_is_busy(p, NULL));
 }
 
-static void rrpc_placer_more(struct rrpc_placer *p, u32 len)
+static void rrpc_place_begin(struct rrpc_placing *pl)
 {
+	struct rrpc_placer *p = pl->placer;
+
 	spin_lock_bh(&p->lock);
-	WRITE_ONCE(p->bytes, p->bytes + len);
+	list_add(&pl->node, &p->list);
+	WRITE_ONCE(p->bytes, p->bytes + pl->len);
 	spin_unlock_bh(&p->lock);
 }
 
-static void rrpc_placer_less(struct rrpc_placer *p, u32 len)
+static void rrpc_place_end(struct rrpc_placing *pl, int err)
 {
+	struct rrpc_placer *p = pl->placer;
+	u32 was;
+
 	spin_lock_bh(&p->lock);
-	WRITE_ONCE(p->bytes, p->bytes - len);
+	list_del(&pl->node);
+	was = p->bytes;
+	WRITE_ONCE(p->bytes, was - pl->len);
 	wake_up(&p->wait);
-	if (p->less)
-		p->less(p, p->bytes + len);
+	p->less(p, was, err);
 	spin_unlock_bh(&p->lock);
+	kfree(pl);
 }
-
-/**
- * struct rrpc_placing - a part of a message that is being placed
- * @write: must stay until it is done
- * @placer: who does; it stays, too
- * @len: bytes
- */
-struct rrpc_placing {
-	struct rsock_write write;
-	struct rrpc_placer *placer;
-	u32 len;
-};
 
 static void rrpc_placed(struct rsock_write *w, int err)
 {
-	struct rrpc_placing *pl = container_of(w, struct rrpc_placing, write);
-
-	rrpc_placer_less(pl->placer, pl->len);
-	kfree(pl);
+	rrpc_place_end(container_of(w, struct rrpc_placing, write), err);
 }
 
 /**
@@ -238,17 +251,18 @@ static void rrpc_placed(struct rsock_write *w, int err)
 int rrpc_place_part(struct rrpc_placer *p, struct rrpc_sock *s,
 		    struct xdr_buf *xdr, const struct rrpc_chunk *c)
 {
-	struct rrpc_placing *pl = kmalloc(sizeof(*pl), GFP_NOFS);
+	struct rrpc_placing *pl = kmalloc(sizeof(*pl), RRPC_GFP);
 	int err;
 
 	if (!pl)
 		return -ENOMEM;
 	pl->write.done = rrpc_placed;
 	pl->placer = p;
+	pl->xdr = xdr;
 	pl->len = c->len;
-	rrpc_placer_more(p, c->len);
+	rrpc_place_begin(pl);
 	err = rrpc_write(s, xdr, c, &pl->write);
 	if (err)
-		rrpc_placed(&pl->write, err);
+		rrpc_place_end(pl, 0);
 	return err;
 }

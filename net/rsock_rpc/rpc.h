@@ -86,6 +86,9 @@ struct rrpc_prefix {
 
 /* place.c */
 
+/* To place is an option: what that takes is not worth to wait for */
+#define RRPC_GFP	(GFP_NOFS | __GFP_NORETRY | __GFP_NOWARN)
+
 /**
  * struct rrpc_chunk - a part of a message that is or may be placed
  * @offset: of its first byte, in the mappings of who receives it
@@ -113,15 +116,18 @@ struct rrpc_msg {
 /**
  * struct rrpc_placer - one who places, and how much of it is on its way
  * @lock: of @bytes
- * @bytes: of messages
- * @wait: where to wait for these to become less
- * @less: called when they have, and were @was before, with @lock held; or NULL
+ * @list: parts of messages. @lock
+ * @bytes: of these
+ * @wait: where to wait for them to become less
+ * @less: called when they have, and were @was bytes before, with @lock held; with
+ *	an error if what was placed is nowhere
  */
 struct rrpc_placer {
 	spinlock_t lock;	/* see above */
+	struct list_head list;
 	u32 bytes;
 	wait_queue_head_t wait;
-	void (*less)(struct rrpc_placer *p, u32 was);
+	void (*less)(struct rrpc_placer *p, u32 was, int err);
 };
 
 struct rrpc_sock;
@@ -135,8 +141,8 @@ size_t rrpc_record_len(const struct rrpc_msg *m);
 void rrpc_prefix(struct rrpc_prefix *prefix, const struct rrpc_msg *m);
 bool rrpc_is_hello(const struct rrpc_begin *begin, size_t len);
 void rrpc_placer_init(struct rrpc_placer *p,
-		      void (*less)(struct rrpc_placer *p, u32 was));
-bool rrpc_placer_is_busy(struct rrpc_placer *p);
+		      void (*less)(struct rrpc_placer *p, u32 was, int err));
+bool rrpc_placer_is_busy(struct rrpc_placer *p, const struct xdr_buf *xdr);
 void rrpc_placer_wait(struct rrpc_placer *p);
 struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
 			   unsigned int *nr);
@@ -347,6 +353,7 @@ bool rrpc_offer_answered(struct rrpc_xprt *t, struct rpc_rqst *req,
 
 /* window.c */
 void rrpc_window_use(struct rrpc_xprt *t, struct rpc_rqst *req);
+void rrpc_window_withdraw(struct rrpc_xprt *t, struct rpc_rqst *req);
 
 /* rx.c */
 int rrpc_receive(struct rrpc_xprt *t);
@@ -360,7 +367,7 @@ void rrpc_bc_free_rqst(struct rpc_rqst *rqst);
 /* svc.c */
 
 /* Of a connection, mapped at the same time */
-#define RRPC_WINDOWS		8
+#define RRPC_WINDOWS		8U
 
 /**
  * struct rrpc_window - memory that the client may place the data of a call in
@@ -388,9 +395,10 @@ struct rrpc_window {
  * @places: the client has greeted us
  * @placer: what we place
  * @window_work: maps windows
- * @window_lock: of @first_window and @next_window
+ * @window_lock: of @first_window, @next_window and @max_windows
  * @first_window: offset of the first that is mapped. XPT_BUSY, too
  * @next_window: offset of the next to be mapped. @window_work
+ * @max_windows: how many it may have
  * @window: by offset, wrapping around. XPT_BUSY for those from the first to the
  *	next, @window_work for the others
  * @pages: what has the record, while no thread receives
@@ -411,6 +419,7 @@ struct rrpc_svc {
 	spinlock_t window_lock;	/* see above */
 	u64 first_window;
 	u64 next_window;
+	unsigned int max_windows;
 	struct rrpc_window *window[RRPC_WINDOWS];
 	struct page *pages[RPCSVC_MAXPAGES];
 };
@@ -428,13 +437,14 @@ int rrpc_svc_send(struct rrpc_svc *svc, const struct rrpc_msg *m, int flags);
 bool rrpc_svc_may_place(struct rrpc_svc *svc);
 int rrpc_svc_place(struct rrpc_svc *svc, const struct rrpc_chunk *offer,
 		   struct rrpc_msg *m);
-void rrpc_svc_placed(struct rrpc_placer *p, u32 was);
+void rrpc_svc_placed(struct rrpc_placer *p, u32 was, int err);
 
 /* svc_window.c */
 void rrpc_windows_init(struct rrpc_svc *svc);
 void rrpc_windows_want(struct rrpc_svc *svc);
 void rrpc_windows_end(struct rrpc_svc *svc);
 int rrpc_window_check(struct rrpc_svc *svc, const struct rrpc_chunk *c, u32 len);
+bool rrpc_window_fits(const struct rrpc_chunk *c, const void *call, u32 len);
 void rrpc_window_claim(struct rrpc_svc *svc, const struct rrpc_chunk *c,
 		       struct page **pages);
 

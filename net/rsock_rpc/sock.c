@@ -398,7 +398,7 @@ int rrpc_write(struct rrpc_sock *s, struct xdr_buf *xdr,
 	bv = rrpc_bvecs(xdr, c->pos, c->len, &nr);
 	if (!bv)
 		return -ENOMEM;
-	err = rsock_write(s->sock, c->offset, bv, nr, w, GFP_NOFS);
+	err = rsock_write(s->sock, c->offset, bv, nr, w, RRPC_GFP);
 	kfree(bv);
 	return err;
 }

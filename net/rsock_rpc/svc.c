@@ -299,14 +299,15 @@ static int rrpc_svc_fragment(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 	return 0;
 }
 
-/* Is there an xid, and whether it is a call, which alone may have data placed? */
+/* Is there an xid, and whether it is a call, and one that may have data placed? */
 static bool rrpc_svc_begins_well(const struct rrpc_svc *svc,
 				 const struct svc_rqst *rqstp)
 {
-	const struct rrpc_begin *begin = page_address(rqstp->rq_pages[0]);
+	const void *begin = page_address(rqstp->rq_pages[0]);
 
-	return svc->len >= sizeof(*begin) &&
-	       (!svc->claim.len || begin->dir == cpu_to_be32(RPC_CALL));
+	return svc->len >= sizeof(struct rrpc_begin) &&
+	       (!svc->claim.len ||
+		rrpc_window_fits(&svc->claim, begin, svc->len));
 }
 
 /* Receive up to the end of a record: 0, or -EAGAIN or another error */
@@ -356,7 +357,7 @@ static void rrpc_svc_arg_placed(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 
 	rrpc_window_claim(svc, c, arg->pages);
 	/* XDR's padding belongs to the pages, which are zero there */
-	pad = min_t(u32, xdr_pad_size(c->len), rest);
+	pad = xdr_pad_size(c->len);
 	arg->head[0].iov_len = c->pos;
 	arg->page_len = c->len + pad;
 	arg->tail[0].iov_base = arg->head[0].iov_base + c->pos + pad;
@@ -547,7 +548,7 @@ static void rrpc_svc_free(struct svc_xprt *xprt)
 
 	cancel_work_sync(&svc->window_work);
 	/* It does not wait for a client that takes nothing */
-	if (rrpc_placer_is_busy(&svc->placer))
+	if (rrpc_placer_is_busy(&svc->placer, NULL))
 		sock_no_linger(svc->s.sock->sk);
 	rrpc_sock_release(&svc->s);
 	rrpc_placer_wait(&svc->placer);

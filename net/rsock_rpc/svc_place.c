@@ -28,9 +28,10 @@ bool rrpc_svc_may_place(struct rrpc_svc *svc)
 /**
  * rrpc_svc_placed() - some of what was on its way has been placed
  * @p: of a connection
- * @was: what it was before
+ * @was: bytes that it was before
+ * @err: if the client has withdrawn its offer, or is gone, which it knows
  */
-void rrpc_svc_placed(struct rrpc_placer *p, u32 was)
+void rrpc_svc_placed(struct rrpc_placer *p, u32 was, int err)
 {
 	struct rrpc_svc *svc = container_of(p, struct rrpc_svc, placer);
 

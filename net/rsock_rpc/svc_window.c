@@ -2,11 +2,11 @@
 /*
  * The server's memory that a client may place the data of its calls in: windows.
  *
- * Only one that sends long calls gets them. A work maps them, since that may have
- * to wait for what is sent before. A call claims the first, or a later one and
- * those before it are void; it is unmapped before the call is executed, whose
- * pages are those of the window from then on; and the work maps it anew, with
- * other pages in their place, at the next offset.
+ * One that sends long calls gets one, and more as it uses them. A work maps them,
+ * since that may have to wait for what is sent before. A call claims the first, or
+ * a later one and those before it are void; it is unmapped before the call is
+ * executed, whose pages are those of the window from then on; and the work maps it
+ * anew, with other pages in their place, at the next offset.
  *
  * The pages come zeroed, since a client can claim to have written what it did not.
  */
@@ -94,14 +94,30 @@ static struct rrpc_window **rrpc_window_at(struct rrpc_svc *svc, u64 offset)
 	return &svc->window[offset / RRPC_WINDOW % RRPC_WINDOWS];
 }
 
-static bool rrpc_windows_lack(struct rrpc_svc *svc)
+/* How many are mapped, out of those that may be */
+static unsigned int rrpc_nr_windows(struct rrpc_svc *svc, bool *lack)
 {
-	bool lack;
+	unsigned int nr;
 
 	spin_lock_bh(&svc->window_lock);
-	lack = svc->next_window - svc->first_window < RRPC_WINDOWS * RRPC_WINDOW;
+	nr = (svc->next_window - svc->first_window) / RRPC_WINDOW;
+	*lack = nr < svc->max_windows;
 	spin_unlock_bh(&svc->window_lock);
-	return lack;
+	return nr;
+}
+
+/* One that is not mapped, from another slot than that of the next */
+static struct rrpc_window *rrpc_window_idle(struct rrpc_svc *svc,
+					    unsigned int mapped)
+{
+	struct rrpc_window **slot, *w = NULL;
+	unsigned int i;
+
+	for (i = 1; i < RRPC_WINDOWS - mapped && !w; i++) {
+		slot = rrpc_window_at(svc, svc->next_window + i * RRPC_WINDOW);
+		swap(w, *slot);
+	}
+	return w;
 }
 
 /* One at a time: rrpc_window_claim() may wait for that */
@@ -109,11 +125,14 @@ static void rrpc_window_work(struct work_struct *work)
 {
 	struct rrpc_svc *svc = container_of(work, struct rrpc_svc, window_work);
 	struct rrpc_window **w = rrpc_window_at(svc, svc->next_window);
+	unsigned int mapped;
+	bool lack;
 
-	if (!rrpc_windows_lack(svc))
+	mapped = rrpc_nr_windows(svc, &lack);
+	if (!lack)
 		return;
 	if (!*w)
-		*w = rrpc_window_alloc(svc);
+		*w = rrpc_window_idle(svc, mapped) ?: rrpc_window_alloc(svc);
 	if (!*w || rrpc_window_map(svc, *w, svc->next_window))
 		return;
 	spin_lock_bh(&svc->window_lock);
@@ -130,6 +149,7 @@ void rrpc_windows_init(struct rrpc_svc *svc)
 {
 	spin_lock_init(&svc->window_lock);
 	INIT_WORK(&svc->window_work, rrpc_window_work);
+	svc->max_windows = 1;
 }
 
 /**
@@ -139,6 +159,14 @@ void rrpc_windows_init(struct rrpc_svc *svc)
 void rrpc_windows_want(struct rrpc_svc *svc)
 {
 	queue_work(system_unbound_wq, &svc->window_work);
+}
+
+/* Nobody waits for the client, which has lost the connection if it minds */
+static void rrpc_window_unmap(struct rrpc_window *w)
+{
+	rsock_mapping_set_used(w->map);
+	rsock_unmap(w->map);
+	w->map = NULL;
 }
 
 /**
@@ -155,7 +183,7 @@ void rrpc_windows_end(struct rrpc_svc *svc)
 		if (!w)
 			continue;
 		if (w->map)
-			rsock_unmap(w->map);
+			rrpc_window_unmap(w);
 		rrpc_window_free(w);
 	}
 }
@@ -171,20 +199,57 @@ static bool rrpc_window_is_mapped(struct rrpc_svc *svc, u64 offset)
 	return mapped && !(offset % RRPC_WINDOW);
 }
 
+/* Bytes of a call's header if it is one whose data may be placed, else 0 */
+static u32 rrpc_call_header(const __be32 *call, u32 len)
+{
+	/* xid, direction, version of RPC, program, version, procedure */
+	u32 at = 6 * sizeof(*call), left = 2;
+
+	if (len < at + 2 * sizeof(*call) || call[1] != cpu_to_be32(RPC_CALL) ||
+	    be32_to_cpu(call[6]) > RPC_AUTH_UNIX)
+		return 0;
+	/* Credential and verifier */
+	for (; left; left--) {
+		const __be32 *auth = call + at / sizeof(*call);
+
+		if (len < at + 2 * sizeof(*call) ||
+		    be32_to_cpu(auth[1]) > RPC_MAX_AUTH_SIZE)
+			return 0;
+		at += 2 * sizeof(*call) + xdr_align_size(be32_to_cpu(auth[1]));
+	}
+	return len < at ? 0 : at;
+}
+
+/**
+ * rrpc_window_fits() - is it a call that what was placed has a place in?
+ * @c: what was
+ * @call: the rest of the call
+ * @len: its bytes
+ *
+ * What services take for granted of a call's beginning, and of credentials that
+ * are a checksum of it, is all in @call.
+ */
+bool rrpc_window_fits(const struct rrpc_chunk *c, const void *call, u32 len)
+{
+	u32 header = rrpc_call_header(call, len);
+
+	return header && c->pos >= header && IS_ALIGNED(c->pos, sizeof(__be32)) &&
+	       len - c->pos >= xdr_pad_size(c->len);
+}
+
 /**
  * rrpc_window_check() - may a call claim this?
  * @svc: connection; XPT_BUSY is held
  * @c: what the client says; it may say anything
  * @len: bytes of the rest of the call
  *
- * This is where that is checked.
+ * This is where that is checked, but for rrpc_window_fits().
  *
  * Return: 0 or -EPROTO.
  */
 int rrpc_window_check(struct rrpc_svc *svc, const struct rrpc_chunk *c, u32 len)
 {
-	if (len > RRPC_PLACED_REST || c->pos < sizeof(struct rrpc_begin) ||
-	    c->pos > len)
+	if (len > RRPC_PLACED_REST || c->pos > len)
 		return -EPROTO;
 	/* The client may know of it before we do */
 	if (!rrpc_window_is_mapped(svc, c->offset))
@@ -194,14 +259,6 @@ int rrpc_window_check(struct rrpc_svc *svc, const struct rrpc_chunk *c, u32 len)
 	if (!c->len || c->len > (*rrpc_window_at(svc, c->offset))->nr * PAGE_SIZE)
 		return -EPROTO;
 	return 0;
-}
-
-static void rrpc_window_unmap(struct rrpc_window *w)
-{
-	/* So it said, by claiming this window or a later one */
-	rsock_mapping_set_used(w->map);
-	rsock_unmap(w->map);
-	w->map = NULL;
 }
 
 /**
@@ -226,6 +283,7 @@ void rrpc_window_claim(struct rrpc_svc *svc, const struct rrpc_chunk *c,
 	}
 	spin_lock_bh(&svc->window_lock);
 	svc->first_window = offset;
+	svc->max_windows = min(svc->max_windows + 1, RRPC_WINDOWS);
 	spin_unlock_bh(&svc->window_lock);
 	rrpc_windows_want(svc);
 }

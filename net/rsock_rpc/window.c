@@ -11,17 +11,20 @@
 
 #include "rpc.h"
 
-/* Is there data, as it is in memory? Others may be transformed on the way. */
+/*
+ * Is there data, and is it as it is in memory? With Kerberos it may not be, and a
+ * server wants to see all of a call's beginning.
+ */
 static bool rrpc_window_find(const struct rpc_rqst *req, struct rrpc_chunk *c)
 {
 	const struct xdr_buf *buf = &req->rq_snd_buf;
 
 	if (!(buf->flags & XDRBUF_WRITE) ||
-	    req->rq_cred->cr_auth->au_flags & RPCAUTH_AUTH_DATATOUCH)
+	    req->rq_cred->cr_auth->au_flavor > RPC_AUTH_UNIX)
 		return false;
 	c->pos = buf->head[0].iov_len;
 	c->len = buf->page_len;
-	return buf->len - c->len <= RRPC_PLACED_REST;
+	return c->len <= RRPC_WINDOW && buf->len - c->len <= RRPC_PLACED_REST;
 }
 
 /* Was it placed before, and there was no room to send the rest? */
@@ -55,4 +58,26 @@ void rrpc_window_use(struct rrpc_xprt *t, struct rpc_rqst *req)
 	t->nr_wrote += c.len;
 	t->placed = c;
 	t->placed_xid = req->rq_xid;
+}
+
+/**
+ * rrpc_window_withdraw() - see the end of what a request places, if it does
+ * @t: transport
+ * @req: request that is over, and whose pages are given back next
+ *
+ * If it was given up its data may not have been read yet, and the call claims that
+ * it is there: what has its memory next is not for the server. So the connection
+ * ends.
+ *
+ * Context: process; sleeps.
+ */
+void rrpc_window_withdraw(struct rrpc_xprt *t, struct rpc_rqst *req)
+{
+	struct xdr_buf *xdr = &req->rq_snd_buf;
+
+	if (!rrpc_placer_is_busy(&t->placer, xdr))
+		return;
+	if (!req->rq_reply_bytes_recvd)
+		xprt_force_disconnect(&t->xprt);
+	wait_event(t->placer.wait, !rrpc_placer_is_busy(&t->placer, xdr));
 }

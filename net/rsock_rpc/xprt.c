@@ -75,6 +75,14 @@ static void rrpc_xprt_event(struct rrpc_sock *s, enum rrpc_event event)
 	}
 }
 
+/* A window that is not there any more: who has the call must not execute it */
+static void rrpc_xprt_placed(struct rrpc_placer *p, u32 was, int err)
+{
+	if (err == -ENXIO)
+		rrpc_raise(container_of(p, struct rrpc_xprt, placer),
+			   RRPC_EV_GONE);
+}
+
 static void rrpc_event_work(struct work_struct *work)
 {
 	struct rrpc_xprt *t = container_of(work, struct rrpc_xprt, event_work);
@@ -176,8 +184,11 @@ static void rrpc_disconnect(struct rrpc_xprt *t)
 	t->places = false;
 	rrpc_rx_reset(t);
 	mutex_unlock(&t->recv_mutex);
-	/* Who sends again waits for what is mapped: let it not linger */
-	if (rrpc_offers_end(t))
+	/*
+	 * Who sends again waits for what is mapped, and who gives up for what is
+	 * placed: let it not linger
+	 */
+	if (rrpc_offers_end(t) || rrpc_placer_is_busy(&t->placer, NULL))
 		sock_no_linger(s.sock->sk);
 	t->sent = 0;
 	t->placed.len = 0;
@@ -372,14 +383,17 @@ static int rrpc_send_request(struct rpc_rqst *req)
 	/* A record that was left half sent has spoilt the stream */
 	if (t->sent && !req->rq_bytes_sent)
 		goto broken;
+	room = sk_stream_is_writeable(t->s.sock->sk);
 	if (!t->sent) {
+		/* A window is for a call that is sent */
+		if (!room)
+			return rrpc_wait_for_space(t);
 		rrpc_offer_pages(t, req);
 		rrpc_window_use(t, req);
 	}
 	m.offer = t->offer;
 	m.placed = t->placed;
 	len = rrpc_record_len(&m);
-	room = sk_stream_is_writeable(t->s.sock->sk);
 	req->rq_xtime = ktime_get();
 	n = rrpc_send(&t->s, &m, t->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 	/* There was room, so that it was memory that it lacked */
@@ -406,7 +420,11 @@ broken:
 /* The pages of a request are given back after its buffer */
 static void rrpc_buf_free(struct rpc_task *task)
 {
-	rrpc_offer_withdraw(rrpc_xprt(task->tk_rqstp->rq_xprt), task->tk_rqstp);
+	struct rpc_rqst *req = task->tk_rqstp;
+	struct rrpc_xprt *t = rrpc_xprt(req->rq_xprt);
+
+	rrpc_offer_withdraw(t, req);
+	rrpc_window_withdraw(t, req);
 	rpc_free(task);
 }
 
@@ -633,7 +651,7 @@ static struct rpc_xprt *rrpc_xprt_setup(struct xprt_create *args)
 	t = rrpc_xprt(xprt);
 	mutex_init(&t->recv_mutex);
 	xa_init(&t->offers);
-	rrpc_placer_init(&t->placer, NULL);
+	rrpc_placer_init(&t->placer, rrpc_xprt_placed);
 	INIT_DELAYED_WORK(&t->connect_work, rrpc_connect_work);
 	INIT_WORK(&t->recv_work, rrpc_recv_work);
 	INIT_WORK(&t->event_work, rrpc_event_work);
