@@ -109,15 +109,6 @@ busy_begin v4 v3
 check "the server restarts" restart
 busy_end "nothing lost by a restart" lost
 
-stuck() { # PID: it waits for the server
-	! gone "$1" && sleep 2 && ! gone "$1"
-}
-
-forced() { # NAME PID...
-	umount -f "$MNT/$1"
-	gone "$2" && gone "$3"
-}
-
 # --- a wire that is cut ------------------------------------------------------------------
 
 modprobe -q sch_netem
@@ -127,25 +118,6 @@ if tc qdisc add dev "$ANET" root netem loss 0% 2>/dev/null; then
 	sleep 12
 	tc qdisc del dev "$ANET" root
 	busy_end "nothing lost by a cut"
-	# What is offered to a server, or on its way to it, that cannot be told that
-	# this has ended. The open files are for it to stay mounted: NFSv4 would say
-	# goodbye to the server.
-	dd if=/dev/urandom of="$EXPORT/silent" bs=1M count=4 status=none
-	for name in v4 v3; do
-		exec 8<"$MNT/$name/silent" 9>"$MNT/$name/silent-$name"
-		echo 3 >/proc/sys/vm/drop_caches
-		tc qdisc add dev "$ANET" root netem loss 100%
-		background dd bs=1M of=/dev/null status=none <&8
-		reader=$!
-		background dd if="$EXPORT/silent" bs=1M conv=fsync status=none >&9
-		writer=$!
-		check "$name: a reader waits for a silent server" stuck $reader
-		check "$name: a writer waits for it" stuck $writer
-		check "$name: umount -f ends their calls" busywait 60 forced "$name" $reader $writer
-		tc qdisc del dev "$ANET" root
-		exec 8<&- 9>&-
-		check "$name: nothing is wrong with it then" "$PROGRAMS/nfs_file" -n 100 "$MNT/$name/after"
-	done
 else
 	skip "nothing lost by a cut" "no netem here"
 fi
@@ -159,6 +131,10 @@ busywait 5 gid_known "$BDEV" "$B4"
 busy_end "nothing lost by that" lost
 
 # --- a server that stays away ------------------------------------------------------------------
+
+stuck() { # PID: it waits for the server
+	! gone "$1" && sleep 2 && ! gone "$1"
+}
 
 for name in v4 v3; do
 	server_stop
