@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The documents name all counters, trace events, sysctls, module parameters and
-# options that the code has, and no others; and man pages have no mistakes.
+# options that the code has, and no others; man pages have the options of their
+# programs and the calls of the library, and no mistakes.
 #
 # Kernels: host
 # Packages: lint
@@ -69,6 +70,31 @@ named() { # the words of the documents that look like options
 }
 check "options in rsock.rst" same options "$options" "$(named Documentation/rsock.rst)"
 check "options in rsock(7)" same options "$options" "$(named tools/rsock.7)"
+
+# switches: those at the beginning of lines, one a line, of a page or of --help
+switches() {
+	sed -nE 's/^ +((-[^ -]), )?(--[a-z-]+).*/\2\n\3/p' | grep .
+}
+
+for program in rsock-run/rsock-run tools/rsockperf tools/rsockstat; do
+	page=$(find tools -name "${program#*/}.[18]")
+	check "switches in ${page##*/}" same switches "$("build/$program" --help | switches)" \
+		"$(mandoc -T ascii "$page" | col -b | switches)"
+done
+calls=$(grep -o 'rio[a-z]*' tools/librsock/librsock.map)
+check "calls in librsock(3)" same calls "$calls" \
+	"$(sed -n '/^\.SH NAME/{n;p}' tools/librsock/librsock.3 | grep -o 'rio[a-z]*')"
+
+# Links to the page are not in the sources
+each_call_has_a_page() {
+	local call dir=$OUT/library
+	rm -rf "$dir"
+	make -s -C tools/librsock install DESTDIR="$dir" PREFIX=/usr || return
+	for call in $calls; do
+		MANPATH=$dir/usr/share/man man -w 3 "$call" || return
+	done
+}
+check "each call has a page" each_call_has_a_page
 
 pages() {
 	find tools -name '*.[1-9]' | sort

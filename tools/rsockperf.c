@@ -155,6 +155,7 @@ static void __attribute__((noreturn)) usage(FILE *to)
 		"usage: rsockperf [options] [ADDRESS]      receive, for one client\n"
 		"       rsockperf [options] -c ADDRESS     send\n"
 		"\n"
+		"  -c, --client ADDRESS  send to this server\n"
 		"  -f, --family NAME   rsock (AF_RSOCK, default), tcp, rsockets (librdmacm)\n"
 		"  -p, --port PORT     default 7472\n"
 		"  -s, --size BYTES    length of a message (default 64K)\n"
