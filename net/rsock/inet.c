@@ -51,5 +51,6 @@ void rsock_inet_exit(void)
 		inet6_unregister_protosw(&rsock_protosw6);
 }
 
-MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, IPPROTO_RSOCK, SOCK_STREAM);
-MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, IPPROTO_RSOCK, SOCK_STREAM);
+/* 1 is SOCK_STREAM, which as an enumerator does not become a number here */
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, IPPROTO_RSOCK, 1);
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, IPPROTO_RSOCK, 1);
