@@ -71,6 +71,27 @@ named() { # the words of the documents that look like options
 check "options in rsock.rst" same options "$options" "$(named Documentation/rsock.rst)"
 check "options in rsock(7)" same options "$options" "$(named tools/rsock.7)"
 
+check "calls in kernel.rst" same calls \
+	"$(grep -oE '\b(rsock_[a-z_]+|sk_is_rsock)\(' include/net/rsock.h)" \
+	"$(section Documentation/kernel.rst Placing | grep -oE '^[a-z_]+\(')"
+
+# What syzkaller knows has its value and layout from the header. Of that, aliases
+# and what programs only receive are not for it.
+uapi=include/uapi/linux/rsock.h fuzzer=tools/syzkaller/socket_rsock.txt
+check "constants in syzkaller's descriptions" same constants \
+	"$(sed -nE 's/^(#define|\t(RDMA_[A-Z]*),.*)[ \t]*([A-Z_]*).*/\2\3/p' $uapi | grep -vx '_UAPI.*\|PF_RSOCK\|SOL_RDMA\|RSOCK_CMSG_WRITTEN')" \
+	"$(grep -v '^#' $fuzzer | grep -oE '\b(AF|IPPROTO|SOL|MSG|RSOCK|RDMA)_[A-Z_]+' | grep 'RSOCK\|RDMA\|RIO')"
+check "struct rsock_iomap there" diff \
+	<(sed -n '/^struct rsock_iomap {/,/^}/s/^\t[a-z0-9_]* \([a-z_]*\);/\1/p' $uapi) \
+	<(sed -n '/^rsock_iomap {/,/^}/s/^\t\([a-z_]*\)\t.*/\1/p' $fuzzer)
+
+# targets FILE...: what is to be made
+targets() {
+	grep -hoE "(^ *|\`\`)make [a-z][a-z-]*" "$@" | sed 's/.*make //' | sort -u
+}
+check "what make is told to make" diff /dev/null \
+	<(comm -23 <(targets README.md Documentation/*) <(make help | targets -))
+
 # switches: those at the beginning of lines, one a line, of a page or of --help
 switches() {
 	sed -nE 's/^ +((-[^ -]), )?(--[a-z-]+).*/\2\n\3/p' | grep .
