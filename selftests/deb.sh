@@ -1,35 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Debian packages: they build, have what they should and no tests, and DKMS builds
-# and installs the modules of the package for both stock kernels; upgrades and
-# removes them. In folders of its own: nothing is installed here (but DKMS makes itself
-# a key in /var/lib/dkms if there is none).
+# Debian packages: they build, have what they should and no tests, and are
+# installed, upgraded, removed and purged, on a machine with each of the stock
+# kernels. Its root is this one's under a throw-away overlay, where dpkg and DKMS
+# run at full speed; then a guest boots from it, which deb_guest.sh looks at.
 #
 # Kernels: host
 # Guest: t=1200
 # When: full
-# Packages: build deb
+# Packages: build vm deb
+[ -n "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=1 exec unshare -m "$0"
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 cd "$TREE" || exit 1
-DEBS=$TREE/build/deb
-ROOT=$OUT/root
-rm -rf "$ROOT"
-mkdir -p "$ROOT/dkms" "$ROOT/modules"
+PACKAGES=(rsock-dkms rsock-tools librsock1 librsock-dev)
+MODULES="rsock rsock_diag rsock_rpc"
+CONF=/etc/modprobe.d/rsock-dkms.conf
+VERSION=$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+NEXT=$VERSION.1
 
-unpack() {
-	local deb
-	for deb in "$DEBS"/*.deb; do
-		dpkg -x "$deb" "$ROOT" || return
-	done
-}
+# --- what is in them ----------------------------------------------------------
 
-in_package() { # PATH...
-	local path
-	for path; do
-		compgen -G "$ROOT/$path" >/dev/null || {
+in_package() { # PACKAGE PATH...
+	local list path
+	list=$(dpkg-deb -c build/deb/"$1"_*.deb | sed 's|.* \./|/|')
+	echo "$1:" >>"$OUT/contents"
+	echo "$list" >>"$OUT/contents"
+	for path in "${@:2}"; do
+		grep -qx "$path" <<<"$list" || {
 			echo "no $path"
 			return 1
 		}
@@ -37,71 +37,155 @@ in_package() { # PATH...
 }
 
 no_tests() {
-	! find "$ROOT" -path '*tests*' -o -name '*rsock_test*' -o -name '*kernel_test*' | grep .
+	! grep 'tests\|rsock_test\|kernel_test' "$OUT/contents"
 }
 
-in_dkms() { # VERSION KVER COMMAND [ARGS]
-	local version=$1 kernel=$2
-	shift 2
-	dkms "$@" -m rsock -v "$version" -k "$kernel" --dkmstree "$ROOT/dkms" --sourcetree "$ROOT/usr/src" \
-		--installtree "$ROOT/modules" --no-depmod || {
-		cat "$ROOT/dkms/rsock/$version/build/make.log"
-		return 1
-	} 2>/dev/null
+# --- a machine ------------------------------------------------------------------
+
+# It has $KERNEL only, which runs, as far as it is asked
+new_machine() { # DIR
+	local file dir=$1
+	rm -rf "$dir" && mkdir -p "$ROOT" "$dir/over" &&
+		mount -t tmpfs tmpfs "$dir/over" && mkdir "$dir/over"/{data,work} &&
+		mount -t overlay -o "lowerdir=/,upperdir=$dir/over/data,workdir=$dir/over/work" overlay "$ROOT" ||
+		return
+	for file in proc dev; do
+		mount --rbind "/$file" "$ROOT/$file" || return
+	done
+	for file in "$ROOT"/boot/config-*; do
+		[[ $file == *"/config-$KERNEL" ]] || rm "$file"
+	done
+	printf '#!/bin/sh\n[ "$*" != -r ] || exec echo %s\nexec /usr/bin/uname "$@"\n' "$KERNEL" \
+		>"$ROOT/usr/local/bin/uname" && chmod +x "$ROOT/usr/local/bin/uname"
 }
 
-installed() { # KVER: the modules that are
-	find "$ROOT/modules/$1" -name 'rsock*.ko*' -printf '%f\n' 2>/dev/null | sed 's/\.ko.*//' | sort | paste -sd ' '
+there() { # COMMAND...
+	chroot "$ROOT" env -i HOME=/root LANG=C.UTF-8 \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
-have() { # KVER MODULES
-	[ "$(installed "$1")" = "$2" ] || {
-		echo "there are: $(installed "$1")"
+# debs DIR: packages of it, without those of debug symbols
+debs() {
+	find "$TREE/build/$1" -name '*.deb' -not -name '*dbgsym*'
+}
+
+run_dpkg() { # ARGS
+	echo "# $KERNEL: dpkg $*" >>"$OUT/dpkg"
+	there dpkg "$@" </dev/null >>"$OUT/dpkg" 2>&1 || {
+		tail -n 20 "$OUT/dpkg"
 		return 1
 	}
 }
 
-# Who asks for such a socket has it loaded, and modinfo tells what it is
-complete() { # KVER
-	local file name field
-	for name in rsock rsock_diag rsock_rpc; do
-		file=$(find "$ROOT/modules/$1" -name "$name.ko*")
+# What is there of the packages, of what they have made, and of their state
+ours() {
+	local deb
+	for deb in $(debs deb); do
+		dpkg-deb -c "$deb" | sed -n 's|.* \.\(/.*[^/]\)$|\1|p'
+	done | sed 's/ -> .*//' | while read -r file; do
+		[ ! -e "$ROOT$file" ] || echo "$file"
+	done
+	there find /etc "/lib/modules/$KERNEL" /usr/src /var/lib/dkms -regex '.*/\(lib\)?rsock\([-_.0-9].*\)?'
+	there grep -l '\<rsock\>' -r "/lib/modules/$KERNEL" --include='modules.*'
+	there dpkg -l "${PACKAGES[@]}" | grep '^[a-z][a-z] ' | grep -v '^un'
+} 2>/dev/null
+
+nothing_of_ours() {
+	! ours | grep .
+}
+
+only_settings() {
+	diff <(ours | cut -d ' ' -f 1 | sort -u) <(printf '%s\n' "$CONF" rc | sort)
+}
+
+# For this kernel DKMS has these, of this version and no other
+in_dkms() { # VERSION
+	local status
+	status=$(there dkms status -m rsock)
+	[[ $status == "rsock/$1, $KERNEL, "*": installed" ]] || {
+		echo "$status"
+		return 1
+	}
+}
+
+# modinfo tells what they are, and who asks for which socket has them loaded
+described() {
+	local name field
+	for name in $MODULES; do
+		[[ $(there modinfo -k "$KERNEL" -n "$name") == "/lib/modules/$KERNEL/updates/"* ]] || {
+			echo "$name is not there"
+			return 1
+		}
 		for field in description license version vermagic; do
-			[ -n "$(modinfo -F "$field" "$file")" ] || {
+			there modinfo -k "$KERNEL" -F "$field" "$name" | grep -q . || {
 				echo "$name has no $field"
 				return 1
 			}
 		done
 	done
-	file=$(find "$ROOT/modules/$1" -name "rsock.ko*")
 	diff <(printf '%s\n' net-pf-22 net-pf-2-proto-260-type-1 net-pf-10-proto-260-type-1 | sort) \
-		<(modinfo -F alias "$file" | sort)
+		<(there modinfo -k "$KERNEL" -F alias rsock | sort)
 }
 
-# The next version, as an upgrade has it
-upgrade() { # KVER
-	local next=$VERSION.1
-	cp -r "$ROOT/usr/src/rsock-$VERSION" "$ROOT/usr/src/rsock-$next" &&
-		sed -i "s/^PACKAGE_VERSION=.*/PACKAGE_VERSION=\"$next\"/" "$ROOT/usr/src/rsock-$next/dkms.conf" &&
-		in_dkms "$VERSION" "$1" remove && have "$1" "" && in_dkms "$next" "$1" install &&
-		have "$1" "rsock rsock_diag rsock_rpc" && in_dkms "$next" "$1" remove && have "$1" ""
+library() {
+	cat >"$ROOT/tmp/main.c" <<-'END' &&
+		#include <rsock.h>
+		int main(void) { return riounmap(-1, 0, 1) != -1; }
+	END
+	there sh -c "cc -Wall -Werror -o /tmp/main /tmp/main.c \$(pkg-config --cflags --libs librsock) && /tmp/main"
+}
+
+pages() {
+	local page
+	for page in rsock.7 rsockstat.8 rsock-run.1 rsockperf.1 librsock.3 riowrite.3; do
+		there man -w "$page" || return
+	done
+}
+
+# boot NAME: it, and what deb_guest.sh says of it, which is "$1"
+boot() {
+	local status
+	there "$TREE/tools/vm/run" -k "$KERNEL" -m 1024 -t 300 -o "/tmp/$1" \
+		bash "$TREE/selftests/deb_guest.sh" "$1" >"$OUT/$KERNEL-$1" 2>&1
+	status=$?
+	take_over "$kver, $1" <"$OUT/$KERNEL-$1"
+	result $status "$kver, $1: the guest comes to its end"
 }
 
 check "make deb" tools/deb
-check "they unpack" unpack
-VERSION=$(dpkg-deb -f "$DEBS"/rsock-dkms_*.deb Version)
-check "rsock-dkms" in_package "usr/src/rsock-$VERSION/dkms.conf" "etc/modprobe.d/*.conf" "usr/lib/sysctl.d/*.conf"
-check "rsock-tools" in_package usr/bin/rsock-run usr/lib/librsock-preload.so usr/sbin/rsockstat \
-	"usr/share/man/man[178]/rsock*" "usr/share/bash-completion/completions/rsock*" "usr/share/rsock/*.bt"
-check "librsock" in_package "usr/lib/*/librsock.so.1" "usr/lib/*/pkgconfig/librsock.pc" usr/include/rsock.h \
-	usr/include/linux/rsock.h "usr/share/man/man3/librsock.3*"
+check "packages of the next version" tools/deb "$NEXT" build/deb-next
+rm -f "$OUT/contents" "$OUT/dpkg"
+check "rsock-dkms" in_package rsock-dkms "/usr/src/rsock-$VERSION/dkms.conf" "$CONF" /usr/lib/sysctl.d/rsock.conf
+check "rsock-tools" in_package rsock-tools /usr/bin/rsock-run /usr/bin/rsockperf /usr/lib/librsock-preload.so \
+	/usr/sbin/rsockstat "/usr/share/bash-completion/completions/rsock.*" "/usr/share/rsock/.*\.bt"
+check "librsock1" in_package librsock1 "/usr/lib/.*/librsock\.so\.1"
+check "librsock-dev" in_package librsock-dev "/usr/lib/.*/librsock\.a" "/usr/lib/.*/pkgconfig/librsock\.pc" \
+	/usr/include/rsock.h /usr/include/linux/rsock.h
 check "no tests" no_tests
+
 for kver in 6.1 6.12; do
-	read -r kernel _ < <(tools/vm/kernel $kver)
-	mkdir -p "$ROOT/modules/$kernel"	# or DKMS takes it for no kernel
-	check "DKMS installs for $kver" in_dkms "$VERSION" "$kernel" install
-	check "the modules for $kver" have "$kernel" "rsock rsock_diag rsock_rpc"
-	check "what modinfo says of those for $kver" complete "$kernel"
+	read -r KERNEL _ < <(tools/vm/kernel $kver)
+	ROOT=$OUT/$kver/root
+	check "$kver: a machine" new_machine "$OUT/$kver"
+	check "$kver: nothing is there" nothing_of_ours
+	mapfile -t files < <(debs deb)
+	check "$kver: install" run_dpkg -i "${files[@]}"
+	check "$kver: DKMS has built it" in_dkms "$VERSION"
+	check "$kver: what modinfo says" described
+	check "$kver: a program with librsock" library
+	check "$kver: man pages" pages
+	boot installed
+	echo "options rsock family=22" >>"$ROOT$CONF"
+	mapfile -t files < <(debs deb-next)
+	check "$kver: upgrade" run_dpkg -i "${files[@]}"
+	check "$kver: DKMS has the new one only" in_dkms "$NEXT"
+	check "$kver: what the admin has set is still there" grep -q "^options rsock family=22" "$ROOT$CONF"
+	boot upgraded
+	check "$kver: remove" run_dpkg -r "${PACKAGES[@]}"
+	check "$kver: settings are left" only_settings
+	check "$kver: purge" run_dpkg -P "${PACKAGES[@]}"
+	check "$kver: nothing is left" nothing_of_ours
+	boot purged
+	umount -R "$ROOT" "$OUT/$kver/over"
 done
-check "DKMS upgrades and removes" upgrade "$kernel"
 finish
