@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The examples of tools/examples: that of placement with each language at each
-# end.
+# The examples: that of placement in tools/examples, with each language at each end;
+# and what README.md, rsock.rst and admin.rst have, taken from there.
 #
 # Kernels: stock
+# Guest: m=1024 t=240
 # When: 6.12
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -29,6 +30,78 @@ place() {
 	check "place: the client says nothing" diff "$OUT/client" /dev/null
 }
 
+# block FILE TEXT: the first block behind TEXT that is indented or between ```
+block() {
+	awk -v text="$2" '
+		!seen { seen = index($0, text); next }
+		/^```/ && on { exit }
+		/^```/ { on = fence = 1; next }
+		/^ / && !fence { on = 1 }
+		on && /^[^ ]/ && !fence { exit }
+		on { if (!fence) sub(/^    /, ""); print }' "$TREE/$1"
+}
+
+# The line of the block on standard input that has this word
+line() {
+	grep -m 1 -F -- "$1"
+}
+
+hello() {
+	block README.md "Save this as" >"$OUT/hello.py" && [ "$(timeout 60 python3 "$OUT/hello.py")" = "b'hello'" ]
+}
+
+# How to compile it is what its first lines say
+compile_doc() {
+	local command
+	block Documentation/rsock.rst "do what follows" >"$OUT/place.c"
+	command=$(sed -n 's/.*folder: cc //p' "$OUT/place.c")
+	cd "$TREE" && bash -c "cc -Wall -Werror -o $OUT/place ${command/place.c/$OUT/place.c}"
+}
+
+place_doc() {
+	local pid
+	background timeout 60 "$OUT/place" >"$OUT/target"
+	pid=$!
+	busywait 30 rdma_listening 7471 && timeout 60 "$OUT/place" "$B4" && wait "$pid" &&
+		diff "$OUT/target" - <<<placed
+}
+
+# The statements that make a socket
+sockets_doc() {
+	{
+		echo '#include <sys/socket.h>'
+		block Documentation/rsock.rst "What it is" | grep -v '^ *int'
+		echo 'int main(void) {'
+		block Documentation/rsock.rst "What it is" | line "int fd"
+		echo '{ int other = fd;'
+		block Documentation/rsock.rst "The same sockets are there" | line "int fd"
+		echo 'return other < 0 || fd < 0; } }'
+	} >"$OUT/sockets.c"
+	cc -I"$TREE/include/uapi" -include netinet/in.h -o "$OUT/sockets" "$OUT/sockets.c" && "$OUT/sockets"
+}
+
+# A server, and each of the clients
+run_doc() {
+	local text="nothing is lost in speed" before
+	block Documentation/rsock.rst "$text" >"$OUT/commands"
+	before=$(tcp_opens)
+	background bash -c "exec $(line "iperf3 -s" <"$OUT/commands")" >"$OUT/iperf3" 2>&1
+	busywait 60 rdma_listening 5201 && bash -exc "$(line "iperf3 -c" <"$OUT/commands")" &&
+		bash -exc "$(line nc <"$OUT/commands")" </dev/null || return
+	stop "${PIDS[-1]}"
+	grep -q "AF_RSOCK" "$OUT/iperf3" && [ "$(tcp_opens)" = "$before" ]
+}
+
+rules_doc() {
+	block Documentation/rsock.rst "matches counts" >"$OUT/rules" &&
+		rsock-run -c "$OUT/rules" true
+}
+
+nstat_doc() {
+	block Documentation/admin.rst "shows all" >"$OUT/nstat" && bash -eu "$OUT/nstat" | grep 'RsockActiveOpens  *[1-9]'
+}
+
+PATH=$PATH:$TREE/build/rsock-run
 load_rsock
 topo_wire
 for server in C Python; do
@@ -38,6 +111,13 @@ for server in C Python; do
 done
 check "each server has mapped memory" [ "$(stat_of Iomaps)" = 4 ]
 check "and each client has let go of it" [ "$(stat_of RevokeTimeouts)" = 0 ]
+check "README.md: hello.py" hello
+check "rsock.rst: how a socket is made" sockets_doc
+check "rsock.rst: place.c is compiled as it says" compile_doc
+check "rsock.rst: place.c places" place_doc
+check "rsock.rst: rules" rules_doc
+check "rsock.rst: programs that know of TCP only" run_doc
+check "admin.rst: nstat" nstat_doc
 topo_down
 unload_rsock
 finish
