@@ -41,6 +41,15 @@ same() {
 counters_code=$(sed -n 's/^\t\[RSOCK_MIB.*= "\(.*\)",/\1/p' net/rsock/mib.c)
 counters_docs=$(section Documentation/admin.rst Counters | rows | grep -vx Counter)
 check "counters" same counters "$counters_code" "$counters_docs"
+# Each is in a test, or among those that cannot be
+tested() {
+	local name
+	for name in $counters_code; do
+		! grep -qrw "$name" selftests --include='*.[chs]*' --include='*.py' || echo "$name"
+	done
+	section Documentation/testing.rst Counters | rows | grep -vx Counter
+}
+check "counters that are tested" same counters "$counters_code" "$(tested)"
 check "each counter has a name" same "counters" \
 	"$(sed -n '/^enum rsock_mib {/,/^}/s/^\t\(RSOCK_MIB_[A-Z]*\),.*/\1/p' net/rsock/mib.h | grep -v 'MIB_NONE\|MIB_FAULTS'
 		sed -n '/^enum rsock_fault {/,/^}/s/^\t\(RSOCK_FAULT_[A-Z_]*\),.*/\1/p' net/rsock/wire.h | grep -v FAULT_NONE)" \
@@ -134,6 +143,15 @@ lint_warns() {
 	done | grep . && return 1
 	return 0
 }
+# In a kernel tree Sphinx knows the role "doc", too
+rst_warns() {
+	local file
+	for file in Documentation/*.rst; do
+		/usr/bin/python3 -m docutils --report=1 --writer=null "$file" 2>&1
+	done | grep -v 'role.*"doc"\|^Trying' | grep . && return 1
+	return 0
+}
+check "reStructuredText has no complaints" rst_warns
 check "man(1) has no complaints about man pages" man_warns
 check "mandoc(1) has none" lint_warns
 finish

@@ -994,6 +994,7 @@ START_TEST(memory_pretended)
 		{ .at = 32, .size = 4, .value = 0x12345678 },	/* buffer: key */
 		{ .at = 24, .size = 8, .value = 0x1000 },	/* buffer: address */
 	};
+	unsigned long refused = stat_now("PeerRefuses");
 	struct stats before;
 	struct peer p;
 	int s, err;
@@ -1010,6 +1011,8 @@ START_TEST(memory_pretended)
 	else
 		check_reset(s, 0);
 	check_faults(&before, NULL);
+	if (!iwarp)
+		MUST_BE(stat_now("PeerRefuses"), refused + 1);
 	close(s);
 	peer_end(&p);
 }

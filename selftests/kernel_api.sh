@@ -27,18 +27,14 @@ no_gone0() {
 
 load_rsock
 topo_self
-in_place() {
-	awk '/^Rsock:/ && !n { for (i = 2; i <= NF; i++) if ($i == "InPlace") n = i; next }
-		/^Rsock:/ { print $n }' /proc/net/rsock_stat
-}
-
-before=$(wc -l < <(dmesg)) inplace=$(in_place)
+before=$(wc -l < <(dmesg)) inplace=$(stat_of InPlace)
 check "load the module" insmod "$MODULE" addr="$A4" family="$(cat /sys/module/rsock/parameters/family)"
 log=$(dmesg | tail -n +$((before + 1)) | sed -n 's/.*rsock_kernel_test: //p')
 take_over kernel <<<"$log"
 planned=$(sed -n 's/^1\.\.//p' <<<"$log")
 check "all tests ran" [ "$(grep -c '^\(not \)\?ok ' <<<"$log")" = "${planned:-none}" ]
-check "pages were sent in place" [ "$(in_place)" -gt "$inplace" ]
+check "pages were sent in place" [ "$(stat_of InPlace)" -gt "$inplace" ]
+check "what could not be was counted" [ "$(stat_of ZerocopyCopied)" = 1 ]
 check "a namespace in which the kernel listened goes" namespace_goes
 check "unload the module" rmmod rsock_kernel_test
 unload_rsock

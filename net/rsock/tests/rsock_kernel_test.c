@@ -389,6 +389,22 @@ free:
 	vfree(in);
 }
 
+/* What is no page is copied, and counted, whatever the flag says */
+static void test_zerocopy_copied(void)
+{
+	u8 out[100], in[sizeof(out)];
+	struct pair p;
+
+	if (!pair_up(&p))
+		return;
+	fill(out, sizeof(out), 0);
+	EXPECT_ERR(rsock_sock_set_opt(p.a->sk, SOL_RSOCK, RSOCK_ZEROCOPY, 1), 0);
+	EXPECT_ERR(send_buf(p.a, out, sizeof(out), MSG_ZEROCOPY), sizeof(out));
+	EXPECT_ERR(recv_buf(p.b, in, sizeof(in), MSG_WAITALL), sizeof(in));
+	EXPECT(matches(in, sizeof(in), 0));
+	pair_down(&p);
+}
+
 /* Callbacks */
 
 struct calls {
@@ -1436,6 +1452,7 @@ static const struct {
 	{ "names", test_names },
 	{ "options", test_options },
 	{ "splice", test_splice },
+	{ "zero copy that copies", test_zerocopy_copied },
 	{ "callbacks", test_callbacks },
 	{ "no late calls", test_no_late_calls },
 	{ "connect without blocking", test_connect_nonblock },
