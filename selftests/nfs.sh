@@ -7,6 +7,7 @@
 #
 # Guest: m=1536 t=400
 # Kernels: all
+# When: 6.1
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
