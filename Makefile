@@ -60,7 +60,7 @@ shell:
 	@tools/vm/shell $(KVER)
 
 setup:
-	@tools/vm/setup build vm uml lint
+	@tools/vm/setup build vm uml lint bench
 
 # For the running kernel, or for KVER.
 install: module

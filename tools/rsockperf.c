@@ -34,31 +34,15 @@
 #include <rdma/rsocket.h>
 #include <linux/rsock.h>
 
+#include "rsockperf.h"
 #include "uring.h"
 
 #define MAGIC		0x72736f636b706632ULL
 #define MAX_SIZE	(256U << 20)
 #define MAX_MAPS	256U
-
-/* A transport: rsockets has the calls of a socket under other names */
-struct transport {
-	const char *name;
-	int (*socket)(int domain, int type, int protocol);
-	int (*bind)(int fd, const struct sockaddr *addr, socklen_t len);
-	int (*listen)(int fd, int backlog);
-	int (*accept)(int fd, struct sockaddr *addr, socklen_t *len);
-	int (*connect)(int fd, const struct sockaddr *addr, socklen_t len);
-	int (*setsockopt)(int fd, int level, int name, const void *val,
-			  socklen_t len);
-	ssize_t (*send)(int fd, const void *buf, size_t len, int flags);
-	ssize_t (*recv)(int fd, void *buf, size_t len, int flags);
-	int (*close)(int fd);
-	off_t (*riomap)(int fd, void *buf, size_t len, int prot, int flags,
-			off_t offset);
-	int (*riounmap)(int fd, void *buf, size_t len);
-	size_t (*riowrite)(int fd, const void *buf, size_t len, off_t offset,
-			   int flags);
-};
+#define BACKLOG		1024
+#define MIN_ROOM	(64U << 10)
+#define RING		(128U << 10)
 
 /* Those of librsock have the names of librdmacm's; tools/Makefile adds "k" */
 typeof(riomap) kriomap;
@@ -70,6 +54,13 @@ static int rsock_socket(int domain, int type, int protocol)
 {
 	(void)domain;
 	return socket(AF_RSOCK, type, protocol);
+}
+
+/* SMC, for IPv4 only (SMCPROTO_SMC) */
+static int smc_socket(int domain, int type, int protocol)
+{
+	(void)domain;
+	return socket(AF_SMC, type, protocol);
 }
 
 /* Not through the pointers that glibc declares as transparent unions */
@@ -91,7 +82,7 @@ static int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 #define SYSTEM_CALLS							\
 	.bind = sys_bind, .listen = listen, .accept = sys_accept,	\
 	.connect = sys_connect, .setsockopt = setsockopt,		\
-	.send = send, .recv = recv, .close = close
+	.send = send, .recv = recv, .poll = poll, .close = close
 
 static const struct transport transports[] = {
 	{
@@ -99,25 +90,15 @@ static const struct transport transports[] = {
 		.riomap = kriomap, .riounmap = kriounmap, .riowrite = kriowrite
 	},
 	{ .name = "tcp", .socket = socket, SYSTEM_CALLS },
+	{ .name = "smc", .socket = smc_socket, SYSTEM_CALLS },
 	{
 		.name = "rsockets", .socket = rsocket, .bind = rbind,
 		.listen = rlisten, .accept = raccept, .connect = rconnect,
 		.setsockopt = rsetsockopt, .send = rsend, .recv = rrecv,
-		.close = rclose, .riomap = riomap, .riounmap = riounmap,
+		.poll = rpoll, .close = rclose, .riomap = riomap, .riounmap = riounmap,
 		.riowrite = riowrite
 	},
 };
-
-/* What the client wants; in its own byte order, which the magic checks */
-struct header {
-	uint64_t magic;
-	uint64_t mode;
-	uint64_t size;		/* bytes of a message */
-	uint64_t count;		/* ping-pongs, or bytes in all */
-	uint64_t maps;		/* mappings to place in, of a message each */
-};
-
-enum { STREAM, PING, PLACE };
 
 /* What the server found, which it says when it has the bytes and said so */
 struct result {
@@ -132,14 +113,15 @@ struct zerocopy {
 	uint64_t copied;	/* whose bytes were copied, after all */
 };
 
-static const struct transport *t = &transports[0];
+const struct transport *t = &transports[0];
+bool json, held;
 static const char *file, *source;
 static const char *port = "7472";
-static bool json, last;
+static bool last;
 static struct zerocopy zc;
 static unsigned int uring;	/* calls of io_uring at a time; 0: do without */
 
-static void __attribute__((noreturn)) die(const char *what)
+void __attribute__((noreturn)) die(const char *what)
 {
 	int err = errno;
 
@@ -156,11 +138,17 @@ static void __attribute__((noreturn)) usage(FILE *to)
 		"       rsockperf [options] -c ADDRESS     send\n"
 		"\n"
 		"  -c, --client ADDRESS  send to this server\n"
-		"  -f, --family NAME   rsock (AF_RSOCK, default), tcp, rsockets (librdmacm)\n"
+		"  -f, --family NAME   rsock (AF_RSOCK, default), tcp, smc, rsockets (librdmacm)\n"
 		"  -p, --port PORT     default 7472\n"
 		"  -s, --size BYTES    length of a message (default 64K)\n"
 		"  -n, --bytes BYTES   all of them together (default 64M)\n"
 		"  -l, --latency N     a ping-pong of N messages instead (default size 64)\n"
+		"  -r, --requests N    N messages that are answered by one of the same size\n"
+		"                      (default 512), one at a time on each of\n"
+		"  -C, --connections N (default 1), by epoll; with rsockets by poll\n"
+		"  -w, --wait          stop before the first request, until SIGCONT\n"
+		"  -k, --connects N    connect and close N times\n"
+		"  -x, --copy          no transport: what it takes to copy each byte twice\n"
 		"  -P, --place         place messages in the peer's memory instead (riowrite)\n"
 		"  -M, --maps N        mappings to place in, of a message each, picked at\n"
 		"                      random (default 1, up to 256)\n"
@@ -178,7 +166,7 @@ static void __attribute__((noreturn)) usage(FILE *to)
 	exit(to == stderr ? 2 : 0);
 }
 
-static double now(void)
+double now(void)
 {
 	struct timespec ts;
 
@@ -186,7 +174,7 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
-static double cpu_time(void)
+double cpu_time(void)
 {
 	struct rusage u;
 
@@ -199,7 +187,7 @@ static double cpu_time(void)
  * Zeroed pages, for as long as the process lives. They are all there at once,
  * so that none is made while time is taken.
  */
-static void *alloc(size_t len)
+void *alloc(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -209,7 +197,7 @@ static void *alloc(size_t len)
 	return p;
 }
 
-static void send_all(int fd, const void *buf, size_t len)
+void send_all(int fd, const void *buf, size_t len)
 {
 	const char *p = buf;
 	ssize_t n;
@@ -232,7 +220,7 @@ static size_t recv_some(int fd, void *buf, size_t len)
 	return n;
 }
 
-static void recv_all(int fd, void *buf, size_t len)
+void recv_all(int fd, void *buf, size_t len)
 {
 	char *p = buf;
 	size_t n;
@@ -373,11 +361,17 @@ static int new_socket(const struct addrinfo *ai)
 	return fd;
 }
 
+/* A stream has no messages: who reads it takes what there is */
+static size_t stream_room(const struct header *h)
+{
+	return h->size < MIN_ROOM ? MIN_ROOM : h->size;
+}
+
 static uint64_t receive_stream(int fd, const struct header *h, char *buf)
 {
+	size_t n, room = stream_room(h);
 	uint64_t got = 0;
 	int out = -1;
-	size_t n;
 
 	if (file) {
 		out = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -385,7 +379,7 @@ static uint64_t receive_stream(int fd, const struct header *h, char *buf)
 			die(file);
 	}
 	while (got < h->count) {
-		n = recv_some(fd, buf, h->size);
+		n = recv_some(fd, buf, room);
 		if (out >= 0 && write(out, buf, n) != (ssize_t)n)
 			die(file);
 		got += n;
@@ -466,12 +460,14 @@ static void serve_ping(int fd, const struct header *h, char *buf)
 /* What is wrong with this, if anything */
 static const char *contradiction(const struct header *h)
 {
-	if (h->mode > PLACE)
+	if (h->mode > CONNECT)
 		return "no such mode";
+	if (h->mode == REQUEST && (!h->conns || h->count < h->conns))
+		return "requests are at least one for each connection";
 	if (h->mode == PLACE && !t->riowrite)
-		return "TCP cannot place";
-	if (h->mode == PING && zc.most)
-		return "a ping-pong has no zero copy";
+		return "this family cannot place";
+	if (h->mode != STREAM && h->mode != PLACE && zc.most)
+		return "only a stream and what is placed have zero copy";
 	if (uring && (h->mode != PLACE || t != &transports[0]))
 		return "io_uring is there to place, with AF_RSOCK";
 	if (h->mode != STREAM && file)
@@ -492,7 +488,7 @@ static void server(const char *host)
 
 	if (t->bind(lfd, ai->ai_addr, ai->ai_addrlen))
 		die("bind");
-	if (t->listen(lfd, 1))
+	if (t->listen(lfd, BACKLOG))
 		die("listen");
 	freeaddrinfo(ai);
 	fd = t->accept(lfd, NULL, NULL);
@@ -502,14 +498,23 @@ static void server(const char *host)
 	errno = EPROTO;
 	if (h.magic != MAGIC || contradiction(&h))
 		die("header");
-	buf = alloc(h.maps * h.size);
+	buf = alloc(h.mode == STREAM ? stream_room(&h) : h.maps * h.size);
 	if (h.mode == PLACE)
 		map_all(fd, &h, buf);
 	send_all(fd, &h.magic, sizeof(h.magic));
-	if (h.mode == PING)
+	switch (h.mode) {
+	case PING:
 		serve_ping(fd, &h, buf);
-	else
+		break;
+	case REQUEST:
+		serve_requests(lfd, fd, &h);
+		break;
+	case CONNECT:
+		serve_connects(lfd, &h);
+		break;
+	default:
 		serve_load(fd, &h, buf);
+	}
 	/* The client closes first, when it has all that it was sent */
 	(void)!t->recv(fd, &end, 1, 0);
 	t->close(fd);
@@ -672,10 +677,17 @@ static void enable_zerocopy(int fd, const struct header *h)
 		die("send buffer");
 }
 
-static int client_socket(const char *host, const struct header *h)
+/* Whom a client connects to, and to do what */
+struct peer {
+	const struct header *h;
+	struct addrinfo *ai, *own;
+};
+
+static int client_socket(const void *to)
 {
-	struct addrinfo *ai = lookup(host, false), *own;
-	int fd = new_socket(ai);
+	const struct peer *peer = to;
+	const struct header *h = peer->h;
+	int fd = new_socket(peer->ai);
 	/* The protocol has no code for more than 128, but for 256 */
 	int slots = h->maps > 128 ? 256 : h->maps;
 
@@ -683,24 +695,31 @@ static int client_socket(const char *host, const struct header *h)
 	    t->setsockopt(fd, SOL_RDMA, RDMA_IOMAPSIZE, &slots, sizeof(slots)))
 		die("mappings");
 	enable_zerocopy(fd, h);
-	if (source) {
-		port = NULL;
-		own = lookup(source, false);
-		if (t->bind(fd, own->ai_addr, own->ai_addrlen))
-			die(source);
-		freeaddrinfo(own);
-	}
-	if (t->connect(fd, ai->ai_addr, ai->ai_addrlen))
-		die(host);
-	freeaddrinfo(ai);
+	if (peer->own && t->bind(fd, peer->own->ai_addr, peer->own->ai_addrlen))
+		die("own address");
+	if (t->connect(fd, peer->ai->ai_addr, peer->ai->ai_addrlen))
+		die("connect");
 	return fd;
+}
+
+static void find_peer(struct peer *peer, const char *host)
+{
+	peer->ai = lookup(host, false);
+	if (!source)
+		return;
+	port = NULL;
+	peer->own = lookup(source, false);
 }
 
 static void client(const char *host, struct header *h)
 {
 	const char *data = file ? read_file(&h->count) : pattern(h);
-	int fd = client_socket(host, h);
+	struct peer peer = { .h = h };
 	uint64_t magic;
+	int fd;
+
+	find_peer(&peer, host);
+	fd = client_socket(&peer);
 
 	if (uring && uring_open(fd, uring))
 		die("io_uring");
@@ -709,11 +728,45 @@ static void client(const char *host, struct header *h)
 	errno = EPROTO;
 	if (magic != MAGIC)
 		die("the peer is no rsockperf");
-	if (h->mode == PING)
+	switch (h->mode) {
+	case PING:
 		send_ping(fd, h);
-	else
+		break;
+	case REQUEST:
+		send_requests(fd, h, client_socket, &peer);
+		break;
+	case CONNECT:
+		make_connects(h, client_socket, &peer);
+		break;
+	default:
 		send_load(fd, h, data);
+	}
 	t->close(fd);
+}
+
+/*
+ * Each message to what is as large as a socket's buffer, and from there: the
+ * copies that a stream cannot do without.
+ */
+static void copy_twice(const struct header *h)
+{
+	char *from = alloc(h->size), *to = alloc(h->size), *ring = alloc(RING);
+	uint64_t done, at, n;
+	double secs = -now();
+
+	for (done = 0; done < h->count; done += h->size)
+		for (at = 0; at < h->size; at += n) {
+			n = h->size - at < RING ? h->size - at : RING;
+			memcpy(ring, from + at, n);
+			/* Not to be optimised away */
+			__asm__ volatile("" : : "r" (ring) : "memory");
+			memcpy(to + at, ring, n);
+			__asm__ volatile("" : : "r" (to) : "memory");
+		}
+	secs += now();
+	printf(json ? "{\"mode\": \"copy\", \"size\": %ju, \"gbps\": %.4f}\n" :
+		      "two copies, %ju bytes at a time: %.3f Gb/s\n",
+	       (uintmax_t)h->size, done * 8e-9 / secs);
 }
 
 static uint64_t number(const char *arg)
@@ -745,7 +798,7 @@ static void set_family(const char *name)
 			t = &transports[i];
 			return;
 		}
-	fprintf(stderr, "rsockperf: family '%s' is none of rsock, tcp, rsockets\n", name);
+	fprintf(stderr, "rsockperf: family '%s' is none of rsock, tcp, smc, rsockets\n", name);
 	exit(2);
 }
 
@@ -756,6 +809,11 @@ static const struct option options[] = {
 	{ "size", required_argument, NULL, 's' },
 	{ "bytes", required_argument, NULL, 'n' },
 	{ "latency", required_argument, NULL, 'l' },
+	{ "requests", required_argument, NULL, 'r' },
+	{ "connections", required_argument, NULL, 'C' },
+	{ "connects", required_argument, NULL, 'k' },
+	{ "wait", no_argument, NULL, 'w' },
+	{ "copy", no_argument, NULL, 'x' },
 	{ "place", no_argument, NULL, 'P' },
 	{ "maps", required_argument, NULL, 'M' },
 	{ "last", no_argument, NULL, 'L' },
@@ -771,13 +829,13 @@ static const struct option options[] = {
 
 int main(int argc, char **argv)
 {
-	struct header h = { .magic = MAGIC, .count = 64 << 20, .maps = 1 };
+	struct header h = { .magic = MAGIC, .count = 64 << 20, .maps = 1, .conns = 1 };
 	const char *host = NULL, *wrong;
 	uint64_t outstanding = 16;
-	bool zerocopy = false, by_uring = false;
+	bool zerocopy = false, by_uring = false, copying = false;
 	int o;
 
-	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:PM:Lzuo:F:b:jh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:r:C:k:wxPM:Lzuo:F:b:jh", options, NULL)) != -1) {
 		switch (o) {
 		case 'f':
 			set_family(optarg);
@@ -797,6 +855,23 @@ int main(int argc, char **argv)
 		case 'l':
 			h.count = number(optarg);
 			h.mode = PING;
+			break;
+		case 'r':
+			h.count = number(optarg);
+			h.mode = REQUEST;
+			break;
+		case 'C':
+			h.conns = number(optarg);
+			break;
+		case 'k':
+			h.count = number(optarg);
+			h.mode = CONNECT;
+			break;
+		case 'w':
+			held = true;
+			break;
+		case 'x':
+			copying = true;
 			break;
 		case 'P':
 			h.mode = PLACE;
@@ -834,7 +909,7 @@ int main(int argc, char **argv)
 	if (argc - optind > !host)
 		usage(stderr);
 	if (!h.size)
-		h.size = h.mode == PING ? 64 : 64 << 10;
+		h.size = h.mode == PING ? 64 : h.mode == REQUEST ? 512 : 64 << 10;
 	if (h.mode == PLACE)
 		h.count = (h.count + h.size - 1) / h.size * h.size;
 	if (outstanding > 4096)
@@ -848,7 +923,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "rsockperf: %s\n", wrong);
 		return 2;
 	}
-	if (host)
+	if (copying)
+		copy_twice(&h);
+	else if (host)
 		client(host, &h);
 	else
 		server(argv[optind]);
