@@ -4,9 +4,9 @@
  *
  * The peer writes into our ring and says so with an immediate. A completion
  * handler checks what it says, and wakes the reader, who copies out of the
- * ring; what is free again is granted back, a quarter of the ring at least at
- * a time. Credits for messages are returned by the handler: nothing is kept
- * per message, so that a message is done with when it arrives.
+ * ring; what is free again is granted back, half of the ring at a time. Credits
+ * for messages are returned by the handler: nothing is kept per message, so that
+ * a message is done with when it arrives.
  *
  * What the peer can write at any time (ring and tables) is never trusted: the
  * ring is only data, and table entries are copied once, then checked.
@@ -21,8 +21,12 @@
 #include "rsock.h"
 #include "trace.h"
 
-/* Grants are multiples of this part of the ring */
-#define RSOCK_RX_UNITS		4
+/*
+ * Grants are such a part of the ring, or all of it. Smaller ones come earlier, but
+ * a message ends where a grant does: each has more messages, wake-ups and credit
+ * messages for the same bytes.
+ */
+#define RSOCK_RX_UNITS		2
 
 /**
  * rsock_rx_post() - post receives, empty ones unless messages are sent
