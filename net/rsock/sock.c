@@ -23,7 +23,9 @@
 
 #define RSOCK_SNDBUF	(256 * 1024)
 #define RSOCK_RCVBUF	(128 * 1024)
-#define RSOCK_QSIZE	64
+/* With what ep.c adds, less than 64, which drivers round up to */
+#define RSOCK_SQSIZE	48
+#define RSOCK_RQSIZE	64
 
 /* By who uses it: a fault of a program under its lock may reach the kernel's */
 static struct lock_class_key rsock_sk_keys[2], rsock_slock_keys[2];
@@ -344,8 +346,8 @@ int rsock_sk_init(struct sock *sk)
 
 	rs->v6 = sk->sk_family == AF_INET6;
 	rs->opts.v6only = sk->sk_ipv6only;
-	rs->cfg.sq = RSOCK_QSIZE;
-	rs->cfg.rq = RSOCK_QSIZE;
+	rs->cfg.sq = RSOCK_SQSIZE;
+	rs->cfg.rq = RSOCK_RQSIZE;
 	rs->cfg.iomap = RSOCK_IOMAP_DEFAULT;
 	rs->write_offset = RSOCK_TO_STREAM;
 	rs->inline_size = 64;

@@ -52,7 +52,7 @@
  * the sockets that a listening socket accepts.
  *
  * RDMA_SQSIZE: work requests that can wait in the send queue. 16 to 65534,
- *	reduced to what the device takes. Default 64.
+ *	reduced to what the device takes. Default 48.
  * RDMA_RQSIZE: messages that the peer may send before it hears from us. 16 to
  *	65534, reduced to what the device takes. Default 64.
  * RDMA_INLINE: kept for programs written for rsockets: stored and returned.
