@@ -367,9 +367,13 @@ static bool rsock_txmsg_is_closed(const struct rsock_txmsg *m)
 	return m->mapped || m->uarg || m->to == RSOCK_TO_NOTES;
 }
 
-/* Should a message wait for more to be added to it? */
+/* Should a message wait for more to be added to it? Only the last one grows. */
 static bool rsock_tx_gather(struct rsock_ep *ep, const struct rsock_txmsg *m)
 {
+	if (!list_is_last(&m->node, &ep->tx.unsent)) {
+		ep->tx.gathered = false;
+		return false;
+	}
 	if (rsock_txmsg_is_closed(m) || m->len >= RSOCK_TX_GATHER ||
 	    ep->tx.fin || ep->sq.nr_marks < RSOCK_TX_GATHER_MARKS)
 		return false;
