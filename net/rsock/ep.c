@@ -513,9 +513,10 @@ void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn)
 /* Give back what rsock_ep_open() got, or as far as it came */
 static void rsock_ep_release(struct rsock_ep *ep)
 {
-	rsock_iomap_release(ep);
 	if (!IS_ERR_OR_NULL(ep->qp))
 		ib_destroy_qp(ep->qp);
+	/* Not before: soft-RoCE's has one in use while half a write has come */
+	rsock_iomap_release(ep);
 	if (!IS_ERR_OR_NULL(ep->cq))
 		ib_cq_pool_put(ep->cq, ep->nr_cqe);
 	if (!IS_ERR_OR_NULL(ep->mr))
