@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The examples of tools/examples in Python, Go, Node.js and Java, with nothing
-# but their standard libraries: a client of each with a server of each.
+# The examples of tools/examples in Python, Go, Node.js, Java and Rust, with
+# nothing but their standard libraries: a client of each with a server of each, of
+# which Rust, that has no SHA-256, has none.
 #
 # Guest: m=2048 t=600
 # Kernels: plain
@@ -23,6 +24,7 @@ command_of() { # LANGUAGE
 	case $1 in
 	Python) digest=(python3 "$EXAMPLES/digest.py") ;;
 	Go) digest=("$PROGRAMS/digest-go") ;;
+	Rust) digest=("$PROGRAMS/digest-rust") ;;
 	Node) digest=("${RUN[@]}" node "$EXAMPLES/digest.js") ;;
 	Java) digest=("${RUN[@]}" java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$PROGRAMS" Digest) ;;
 	esac
@@ -36,7 +38,7 @@ told() { # LANGUAGE PORT: a client of it is told what it should be
 
 try_digest() {
 	local server client digest pid port=7500
-	have digest python3 "$PROGRAMS/digest-go" node java || return
+	have digest python3 "$PROGRAMS/digest-go" "$PROGRAMS/digest-rust" node java || return
 	SUM=$(sha256sum <"$DIR/file" | cut -d ' ' -f 1)
 	for server in $LANGUAGES; do
 		port=$((port + 1))
@@ -44,12 +46,12 @@ try_digest() {
 		background "${digest[@]}" serve "$B4" "$port" >"$OUT/$server.log" 2>&1
 		pid=$!
 		busywait 60 rdma_listening "$port" || note "no server: $(tail -n 5 "$OUT/$server.log")"
-		for client in $LANGUAGES; do
+		for client in $LANGUAGES Rust; do
 			check "a server in $server, a client in $client" told "$client" "$port"
 		done
 		stop "$pid"
 	done
-	by_rdma digest 16
+	by_rdma digest 20
 }
 
 http_get() { # CLIENT...: the same file twice, by one connection
