@@ -93,18 +93,23 @@ read_direct() { # NAME
 		[ "$(placed_of "$1")" -gt "$placed" ]
 }
 
+killed() { # PID...: in the midst of it, and at once
+	local pid
+	sleep 0.3
+	kill -9 "$@"
+	for pid; do
+		busywait 20 gone "$pid" || return
+	done
+}
+
 # Who waits for a reply can be killed while it is placed, and others go on.
 read_killed() { # NAME
-	local pid pids=()
+	local pids=()
 	for _ in {1..6}; do
 		background dd if="$MNT/$1/placed" of=/dev/null bs=256k iflag=direct status=none
 		pids+=($!)
 	done
-	sleep 0.3
-	kill -9 "${pids[@]}"
-	for pid in "${pids[@]}"; do
-		busywait 20 gone "$pid" || return
-	done
+	killed "${pids[@]}" || return
 	read_placed "$1"
 }
 
@@ -176,16 +181,12 @@ write_direct() { # NAME
 }
 
 write_killed() { # NAME
-	local i pid pids=()
+	local i pids=()
 	for i in {1..6}; do
 		background dd if="$EXPORT/placed" of="$MNT/$1/killed-$i" bs=256k oflag=direct status=none
 		pids+=($!)
 	done
-	sleep 0.3
-	kill -9 "${pids[@]}"
-	for pid in "${pids[@]}"; do
-		busywait 20 gone "$pid" || return
-	done
+	killed "${pids[@]}" || return
 	rm "$MNT/$1"/killed-*
 	write_placed "$1"
 }
