@@ -9,7 +9,7 @@
 #
 # Kernels: stock
 # Guest: m=1024 t=400
-# When: 6.12
+# When: full
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
