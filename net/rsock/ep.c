@@ -510,12 +510,21 @@ void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn)
 	};
 }
 
-/* Give back what rsock_ep_open() got, or as far as it came */
-static void rsock_ep_release(struct rsock_ep *ep)
+/*
+ * Before any memory region: soft-RoCE's has one in use while half of a write has
+ * come. After the ID: with iWARP that refers to it.
+ */
+static void rsock_ep_destroy_qp(struct rsock_ep *ep)
 {
 	if (!IS_ERR_OR_NULL(ep->qp))
 		ib_destroy_qp(ep->qp);
-	/* Not before: soft-RoCE's has one in use while half a write has come */
+	ep->qp = NULL;
+}
+
+/* Give back what rsock_ep_open() got, or as far as it came */
+static void rsock_ep_release(struct rsock_ep *ep)
+{
+	rsock_ep_destroy_qp(ep);
 	rsock_iomap_release(ep);
 	if (!IS_ERR_OR_NULL(ep->cq))
 		ib_cq_pool_put(ep->cq, ep->nr_cqe);
@@ -606,13 +615,14 @@ static void rsock_ep_teardown(struct rsock_ep *ep)
 	spin_unlock_bh(&ep->lock);
 	ep->ops->closed(ep, err);
 	rsock_tx_purge(ep);
-	rsock_iomap_return(ep);
 
 	mutex_lock(&ep->id_mutex);
 	if (ep->id)
 		rdma_destroy_id(ep->id);
 	ep->id = NULL;
 	mutex_unlock(&ep->id_mutex);
+	rsock_ep_destroy_qp(ep);
+	rsock_iomap_return(ep);
 	rsock_iomap_park(ep);
 }
 

@@ -861,7 +861,8 @@ void rsock_iomap_close(struct rsock_ep *ep)
 
 /**
  * rsock_iomap_list() - what is mapped
- * @ep: endpoint in any state
+ * @ep: endpoint in any state; when its connection has ended there is nothing,
+ *	though it may take a moment until all is let go of
  * @list: filled, in the order of offsets
  * @max: room for so many
  *
@@ -874,7 +875,8 @@ unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,
 	unsigned int n = 0;
 
 	spin_lock_bh(&ep->lock);
-	while ((r = rsock_region_next(&ep->io, r))) {
+	while (ep->state == RSOCK_EP_OPEN &&
+	       (r = rsock_region_next(&ep->io, r))) {
 		if (r->state != RSOCK_REGION_LIVE || r->node.start > S64_MAX)
 			continue;
 		if (n < max)
