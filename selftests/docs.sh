@@ -143,6 +143,29 @@ lint_warns() {
 	done | grep . && return 1
 	return 0
 }
+# What takes two ends is not run from the text: but the text has what p9.sh and
+# usbip.sh run, by other names.
+# shellcheck disable=SC2016 # the dollars are the scripts'
+consumers_text() {
+	sed -E 's/"//g; s/\$\(ports\)/0/; s/\bclient (list|attach|detach)/rsock-run usbip \1/; s/ -l \$OUT\/[a-z]+\.run//
+		s/\$B4/10.9.0.2/; s/\$SERVED/\/srv/; s/\$MOUNTED/\/mnt/; s/-b (\$2|\$busid)/-b 1-1/' \
+		selftests/p9.sh selftests/usbip.sh
+}
+
+consumers_commands() {
+	sed -n 's/^    //p' Documentation/consumers.rst | sed 's/ *#.*//' | grep -v '^modprobe'
+}
+
+consumers_tested() {
+	local text command missing=0
+	text=$(consumers_text)
+	while read -r command; do
+		grep -qF -- "$command" <<<"$text" || { echo "no test runs: $command"; missing=1; }
+	done < <(consumers_commands)
+	[ "$(consumers_commands | wc -l)" -gt 5 ] && return "$missing"
+}
+check "commands of consumers.rst are run by tests" consumers_tested
+
 # In a kernel tree Sphinx knows the role "doc", too
 rst_warns() {
 	local file

@@ -53,6 +53,12 @@ try_mount() { # NAME
 	mountpoint -q "$MOUNTED" || finish
 }
 
+# Whose cache is its own
+with_options() {
+	timeout "$LIMIT" mount9p.py "$B4" "$SERVED" "$MOUNTED" version=9p2000.L,cache=loose &&
+		grep " $MOUNTED 9p .*,cache=" /proc/mounts && unmounted
+}
+
 unmounted() {
 	timeout "$LIMIT" umount "$MOUNTED" && ! mountpoint -q "$MOUNTED"
 }
@@ -174,6 +180,8 @@ serve_by_run
 try_mount "diod by rsock-run"
 [ -z "${FULL:-}" ] || try_tree "diod by rsock-run"
 check "diod by rsock-run: umount" unmounted
+mounts=$((mounts + 1))
+check "diod by rsock-run: options" with_options
 kill_server
 
 try_end "server killed" kill_server
