@@ -138,19 +138,16 @@ static void rsock_post_revoke(struct rsock_ep *ep, u16 slot)
 
 	rsock_sq_post_ctrl(ep, rsock_msg_encode(RSOCK_OP_CTRL, value),
 			   0, 0, NULL, 0, false);
-	ep->io.nr_revoking++;
 }
 
 static void rsock_chunk_post_revoke(struct rsock_ep *ep, struct rsock_chunk *c)
 {
 	static const struct rsock_iomap_entry empty;
 
-	if (ep->features & RSOCK_FEAT_REVOKE) {
+	if (ep->features & RSOCK_FEAT_REVOKE)
 		rsock_post_revoke(ep, c->slot);
-	} else {
+	else
 		rsock_chunk_post_entry(ep, c, &empty);
-		ep->io.nr_revoking++;
-	}
 	c->seq = ep->sq.posted;
 }
 
@@ -175,13 +172,12 @@ static bool rsock_iomap_may_revoke(const struct rsock_ep *ep)
  */
 static bool rsock_chunk_tell(struct rsock_ep *ep, struct rsock_chunk *c)
 {
-	if (!rsock_iomap_may_tell(ep))
+	if (!(c->told ? rsock_iomap_may_revoke(ep) : rsock_iomap_may_tell(ep)))
 		return false;
 	if (c->told) {
-		if (!rsock_iomap_may_revoke(ep))
-			return false;
 		rsock_chunk_post_revoke(ep, c);
 		list_move_tail(&c->node, &ep->io.revoking);
+		ep->io.nr_revoking++;
 	} else {
 		if (ep->peer_ext && !rsock_txwin_counted(&ep->tx.win))
 			return false;
@@ -204,6 +200,7 @@ static void rsock_iomap_push_owed(struct rsock_ep *ep)
 		ep->io.nr_untold--;
 		__set_bit(slot, ep->io.owed);
 		rsock_post_revoke(ep, slot);
+		ep->io.nr_revoking++;
 	}
 }
 
@@ -662,7 +659,7 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, void *arg)
 
 	spin_lock_bh(&ep->lock);
 	for (i = 0; i < r->nr; i++)
-		gone &= r->chunk[i].gone;
+		gone &= r->chunk[i].gone || r->chunk[i].owed;
 	gone |= ep->state != RSOCK_EP_OPEN;
 	spin_unlock_bh(&ep->lock);
 	return gone;
@@ -680,15 +677,15 @@ static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
 }
 
 /*
- * Have only the slots of a region wait for what the peer owes us. Returns false if
- * it cannot answer. ep->lock held
+ * Have only the slots of a region wait for what the peer owes us, if it can
+ * answer. ep->lock held
  */
-static bool rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
+static void rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
 {
 	struct rsock_chunk *c;
 
 	if (!(ep->features & RSOCK_FEAT_REVOKE))
-		return false;
+		return;
 	for (c = r->chunk; c < r->chunk + r->nr; c++) {
 		if (c->gone)
 			continue;
@@ -697,33 +694,14 @@ static bool rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
 		__set_bit(c->slot, c->told ? ep->io.untold : ep->io.owed);
 		ep->io.nr_untold += c->told;
 	}
-	return true;
-}
-
-/* Unmap a region that the peer is finished with. The caller is a user. */
-static void rsock_io_unmap_used(struct rsock_ep *ep, struct rsock_region *r)
-{
-	bool live, owed = false;
-
-	spin_lock_bh(&ep->lock);
-	live = r->state == RSOCK_REGION_LIVE;
-	if (live) {
-		rsock_region_revoke(ep, r);
-		owed = rsock_region_owe(ep, r);
-	}
-	spin_unlock_bh(&ep->lock);
-	if (owed)
-		rsock_region_end(ep, r);
-	else if (live)
-		rsock_region_withdraw(ep, r);
 }
 
 /*
- * Unmap a region, or that which @m describes. The caller is a user. Returns
- * false if there is no such mapping.
+ * Unmap a region, or that which @m describes, and which the peer has @used. The
+ * caller is a user. Returns false if there is no such mapping.
  */
 static bool rsock_io_unmap(struct rsock_ep *ep, struct rsock_region *r,
-			   const struct rsock_iomap *m)
+			   const struct rsock_iomap *m, bool used)
 {
 	spin_lock_bh(&ep->lock);
 	if (m)
@@ -732,6 +710,8 @@ static bool rsock_io_unmap(struct rsock_ep *ep, struct rsock_region *r,
 		r = NULL;
 	if (r)
 		rsock_region_revoke(ep, r);
+	if (r && used)
+		rsock_region_owe(ep, r);
 	spin_unlock_bh(&ep->lock);
 	if (r)
 		rsock_region_withdraw(ep, r);
@@ -770,7 +750,7 @@ int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
 		return wait_event_killable(ep->io.wait,
 					   rsock_io_is_clear(ep)) ?:
 		       -ENOTCONN;
-	found = rsock_io_unmap(ep, NULL, m);
+	found = rsock_io_unmap(ep, NULL, m, false);
 	rsock_io_leave(ep);
 	return found ? 0 : -EINVAL;
 }
@@ -801,10 +781,7 @@ void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r,
 			    bool used)
 {
 	if (__rsock_io_enter(ep, r->buf.lent)) {
-		if (used)
-			rsock_io_unmap_used(ep, r);
-		else
-			rsock_io_unmap(ep, r, NULL);
+		rsock_io_unmap(ep, r, NULL, used);
 		rsock_io_leave(ep);
 	}
 	if (r->buf.lent)

@@ -120,7 +120,7 @@ static struct rrpc_window *rrpc_window_idle(struct rrpc_svc *svc,
 	return w;
 }
 
-/* One at a time: rrpc_window_claim() may wait for that */
+/* One at a time: rrpc_window_check() may wait for that */
 static void rrpc_window_work(struct work_struct *work)
 {
 	struct rrpc_svc *svc = container_of(work, struct rrpc_svc, window_work);
@@ -203,13 +203,14 @@ static bool rrpc_window_is_mapped(struct rrpc_svc *svc, u64 offset)
 static u32 rrpc_call_header(const __be32 *call, u32 len)
 {
 	/* xid, direction, version of RPC, program, version, procedure */
-	u32 at = 6 * sizeof(*call), left = 2;
+	u32 at = 6 * sizeof(*call);
+	int i;
 
-	if (len < at + 2 * sizeof(*call) || call[1] != cpu_to_be32(RPC_CALL) ||
+	if (len <= at + sizeof(*call) || call[1] != cpu_to_be32(RPC_CALL) ||
 	    be32_to_cpu(call[6]) > RPC_AUTH_UNIX)
 		return 0;
 	/* Credential and verifier */
-	for (; left; left--) {
+	for (i = 0; i < 2; i++) {
 		const __be32 *auth = call + at / sizeof(*call);
 
 		if (len < at + 2 * sizeof(*call) ||

@@ -1092,6 +1092,12 @@ static void test_used(void)
 	places_down(pl);
 }
 
+static void clear_pages_of(struct page **pages, unsigned int nr)
+{
+	while (nr--)
+		clear_page(page_address(pages[nr]));
+}
+
 /* Several at a time: a slot is somebody else's as soon as it is given back */
 #define MAPPERS		4
 #define MAPPER_PAGES	4
@@ -1125,10 +1131,7 @@ static void mapper_once(struct mapper *u, u64 at)
 	rsock_mapping_set_used(map);
 	rsock_unmap(map);
 	EXPECT(pages_match(to, 0, len));
-	while (len) {
-		len -= PAGE_SIZE;
-		clear_page(page_address(to[len / PAGE_SIZE]));
-	}
+	clear_pages_of(to, MAPPER_PAGES);
 }
 
 static int mapper_thread(void *arg)
@@ -1164,49 +1167,6 @@ static void test_mappers(void)
 	places_down(pl);
 }
 
-static void clear_pages_of(struct page **pages, unsigned int nr)
-{
-	while (nr--)
-		clear_page(page_address(pages[nr]));
-}
-
-/* A peer that is not finished with it: it loses the connection, we no memory */
-static void test_used_too_early(void)
-{
-	struct one_write *one = kcalloc(64, sizeof(*one), GFP_KERNEL);
-	struct places *pl = places_up();
-	struct rsock_mapping *map;
-	int i, n, accepted;
-
-	if (!EXPECT(one) || !pl)
-		goto free;
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, SZ_32K, pl->bv), 0);
-	if (!EXPECT(!IS_ERR(map)))
-		goto free;
-	wait_mapped(pl->p.a, 0, SZ_32K);
-	fill_pages(pl->from, 0, SZ_32K);
-	for (accepted = 0; accepted < 64; accepted++) {
-		one_write_init(&one[accepted]);
-		n = bvec_of(pl->from, 0, SZ_32K, pl->bv);
-		if (rsock_write(pl->p.a, 0, pl->bv, n, &one[accepted].w,
-				GFP_KERNEL))
-			break;
-	}
-	EXPECT(accepted);
-	rsock_mapping_set_used(map);
-	rsock_unmap(map);
-	clear_pages_of(pl->to, SZ_32K / PAGE_SIZE);
-	for (i = 0; i < accepted; i++)
-		wait_for_completion(&one[i].done);
-	for (i = 0; i < SZ_32K / PAGE_SIZE; i++)
-		EXPECT(all_are(page_address(pl->to[i]), PAGE_SIZE, 0));
-free:
-	if (pl)
-		places_down(pl);
-	kfree(one);
-}
-
 /* The end of a connection at any time: each write that was accepted ends once */
 
 #define DEATH_WRITES	64
@@ -1229,6 +1189,49 @@ static void death_write(struct death *d)
 			break;
 	}
 	d->accepted = i;
+}
+
+/* A mapping, and writes to it that are under way; NULL if there is none */
+static struct rsock_mapping *death_begin(struct death *d)
+{
+	struct rsock_mapping *map;
+
+	map = rsock_map_bvec(d->pl->p.b, d->pl->bv,
+			     bvec_of(d->pl->to, 0, SZ_32K, d->pl->bv), 0);
+	if (!EXPECT(!IS_ERR(map)))
+		return NULL;
+	wait_mapped(d->pl->p.a, 0, SZ_32K);
+	fill_pages(d->pl->from, 0, SZ_32K);
+	death_write(d);
+	EXPECT(d->accepted);
+	return map;
+}
+
+/* A peer that is not finished with it: it loses the connection, we no memory */
+static void test_used_too_early(void)
+{
+	struct death *d = vzalloc(sizeof(*d));
+	struct rsock_mapping *map;
+	int i;
+
+	if (!EXPECT(d))
+		return;
+	d->pl = places_up();
+	if (!d->pl)
+		goto free;
+	map = death_begin(d);
+	if (map) {
+		rsock_mapping_set_used(map);
+		rsock_unmap(map);
+		clear_pages_of(d->pl->to, SZ_32K / PAGE_SIZE);
+		for (i = 0; i < d->accepted; i++)
+			wait_for_completion(&d->one[i].done);
+		for (i = 0; i < SZ_32K / PAGE_SIZE; i++)
+			EXPECT(all_are(page_address(d->pl->to[i]), PAGE_SIZE, 0));
+	}
+	places_down(d->pl);
+free:
+	vfree(d);
 }
 
 /* @how: who ends it, and how */
@@ -1267,14 +1270,9 @@ static void test_death_at(int how, unsigned int delay_us)
 	d->pl = places_up();
 	if (!d->pl)
 		goto free;
-	map = rsock_map_bvec(d->pl->p.b, d->pl->bv,
-			     bvec_of(d->pl->to, 0, SZ_32K, d->pl->bv), 0);
-	if (!EXPECT(!IS_ERR(map)))
+	map = death_begin(d);
+	if (!map)
 		goto down;
-	wait_mapped(d->pl->p.a, 0, SZ_32K);
-	fill_pages(d->pl->from, 0, SZ_32K);
-	death_write(d);
-	EXPECT(d->accepted);
 	if (delay_us)
 		usleep_range(delay_us, delay_us + 100);
 	if (how == DEATH_WAYS - 1)
