@@ -53,10 +53,12 @@ try_mount() { # NAME
 	mountpoint -q "$MOUNTED" || finish
 }
 
-# Whose cache is its own
+# Whose cache is its own: cache=0x3 or cache=loose or loose, as the kernel has it
 with_options() {
-	timeout "$LIMIT" mount9p.py "$B4" "$SERVED" "$MOUNTED" version=9p2000.L,cache=loose &&
-		grep " $MOUNTED 9p .*,cache=" /proc/mounts && unmounted
+	timeout "$LIMIT" mount9p.py "$B4" "$SERVED" "$MOUNTED" version=9p2000.L,cache=loose || return
+	grep -E " $MOUNTED 9p [^ ]*,(cache=|loose)" /proc/mounts
+	local found=$?
+	unmounted && return $found
 }
 
 unmounted() {
