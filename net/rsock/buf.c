@@ -205,6 +205,40 @@ int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr, u64 iova)
 }
 
 /**
+ * rsock_buf_create() - make a buffer with a memory region of its own
+ * @buf: zeroed structure
+ * @pd: protection domain
+ * @nr: pages
+ * @iova: address that the peer is to know it by, a multiple of the page size
+ *
+ * Context: process.
+ *
+ * Return: the region, to be registered, or an ERR_PTR(); then the caller still has
+ * to unmap and free the buffer.
+ */
+struct ib_mr *rsock_buf_create(struct rsock_buf *buf, struct ib_pd *pd,
+			       unsigned int nr, u64 iova)
+{
+	struct ib_mr *mr;
+	int err;
+
+	err = rsock_buf_alloc(buf, nr);
+	if (err)
+		return ERR_PTR(err);
+	err = rsock_buf_map(buf, pd->device);
+	if (err)
+		return ERR_PTR(err);
+	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, nr);
+	if (IS_ERR(mr))
+		return mr;
+	err = rsock_dma_to_mr(buf->dma, (u64)nr * PAGE_SIZE, mr, iova);
+	if (!err)
+		return mr;
+	ib_dereg_mr(mr);
+	return ERR_PTR(err);
+}
+
+/**
  * rsock_buf_sync() - hand part of a mapped buffer over
  * @buf: mapped buffer
  * @off: first byte

@@ -7,6 +7,7 @@
 struct bio_vec;
 struct ib_device;
 struct ib_mr;
+struct ib_pd;
 struct iov_iter;
 struct page;
 
@@ -18,10 +19,10 @@ struct page;
  * @dev: device that they are mapped for, NULL while they are not
  * @lent: the pages are somebody's who gets them back: no references are held
  *
- * Begins with the tables, then comes the receive ring. Allocated and
- * mapped when the endpoint gets its verbs resources; unmapped when it loses
- * them; the pages stay until the endpoint is freed, since the reader may come
- * for what arrived before.
+ * That of an endpoint begins with the tables, then comes the first receive
+ * ring. Allocated and mapped when the endpoint gets its verbs resources;
+ * unmapped when it loses them; the pages stay until the endpoint is freed, since
+ * the reader may come for what arrived before.
  */
 struct rsock_buf {
 	struct page **pages;
@@ -40,6 +41,8 @@ int rsock_buf_map(struct rsock_buf *buf, struct ib_device *dev);
 void rsock_buf_unmap(struct rsock_buf *buf);
 int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr,
 		    u64 iova);
+struct ib_mr *rsock_buf_create(struct rsock_buf *buf, struct ib_pd *pd,
+			       unsigned int nr, u64 iova);
 void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
 		    bool for_cpu);
 void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,

@@ -21,13 +21,9 @@
 #include "tx.h"
 #include "watch.h"
 
-/*
- * Where the peer sees our memory: tables at this address, the ring in the pages
- * behind them. Each endpoint has a protection domain of its own, so that they
- * may all use the same.
- */
-#define RSOCK_IOVA		0x10000
 #define RSOCK_RING_MIN		(4 * PAGE_SIZE)
+/* The first ring, which an idle connection keeps for good */
+#define RSOCK_RING_FIRST_SIZE	(2 * PAGE_SIZE)
 
 /* An RNR NAK asks the sender to come again after 0.64 ms (IBTA, table 45) */
 #define RSOCK_RNR_TIMER		12
@@ -108,6 +104,7 @@ void rsock_ep_put(struct rsock_ep *ep)
 	rsock_notes_free(ep);
 	rsock_targets_destroy(&ep->targets);
 	rsock_buf_free(&ep->buf);
+	rsock_buf_free(&ep->ring.buf);
 	kfree_rcu(ep, rcu);	/* rsock_poll() may still look at it */
 }
 
@@ -304,25 +301,6 @@ static int rsock_ep_create_qp(struct rsock_ep *ep)
 	return PTR_ERR_OR_ZERO(ep->qp);
 }
 
-static int rsock_ep_create_mr(struct rsock_ep *ep)
-{
-	struct ib_device *dev = ep->id->device;
-	int err;
-
-	err = rsock_buf_alloc(&ep->buf,
-			      (ep->ring_off + ep->cfg.ring) / PAGE_SIZE);
-	if (err)
-		return err;
-	err = rsock_buf_map(&ep->buf, dev);
-	if (err)
-		return err;
-	ep->mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, ep->buf.nr);
-	if (IS_ERR(ep->mr))
-		return PTR_ERR(ep->mr);
-	return rsock_dma_to_mr(ep->buf.dma, (u64)ep->buf.nr * PAGE_SIZE, ep->mr,
-			       RSOCK_IOVA);
-}
-
 static int rsock_ep_create_ctrl(struct rsock_ep *ep)
 {
 	struct ib_device *dev = ep->id->device;
@@ -407,15 +385,17 @@ int rsock_ep_open(struct rsock_ep *ep)
 	if (err)
 		return err;
 	ep->rx.depth = ep->cfg.rq + rsock_rq_slack(ep->iwarp);
-	rsock_rxwin_init(&ep->rx.win, ep->cfg.ring, ep->cfg.ring / 2,
-			 ep->cfg.rq);
+	rsock_rxwin_init(&ep->rx.win, RSOCK_RING_FIRST_SIZE,
+			 RSOCK_RING_FIRST_SIZE / 2, ep->cfg.rq);
 
 	ep->pd = ib_alloc_pd(dev, 0);
 	if (IS_ERR(ep->pd))
 		return PTR_ERR(ep->pd);
-	err = rsock_ep_create_mr(ep);
-	if (err)
-		return err;
+	ep->mr = rsock_buf_create(&ep->buf, ep->pd,
+				  PFN_UP(ep->ring_off + RSOCK_RING_FIRST_SIZE),
+				  RSOCK_IOVA);
+	if (IS_ERR(ep->mr))
+		return PTR_ERR(ep->mr);
 	err = rsock_ep_create_ctrl(ep);
 	if (err)
 		return err;
@@ -434,20 +414,16 @@ int rsock_ep_open(struct rsock_ep *ep)
 }
 
 /**
- * rsock_ep_reg_wr() - what registers our memory
- * @ep: endpoint with verbs resources
- * @reg: filled
- * @cqe: its completion
+ * rsock_ep_reg_wr() - what registers memory that the peer writes the stream to
+ * @mr: its memory region
+ * @reg: filled, but for what its completion is
  */
-void rsock_ep_reg_wr(struct rsock_ep *ep, struct ib_reg_wr *reg,
-		     struct ib_cqe *cqe)
+void rsock_ep_reg_wr(struct ib_mr *mr, struct ib_reg_wr *reg)
 {
 	*reg = (struct ib_reg_wr){
 		.wr.opcode	= IB_WR_REG_MR,
-		.wr.wr_cqe	= cqe,
-		.wr.send_flags	= IB_SEND_SIGNALED,
-		.mr		= ep->mr,
-		.key		= ep->mr->rkey,
+		.mr		= mr,
+		.key		= mr->rkey,
 		.access		= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 	};
 }
@@ -477,7 +453,9 @@ int rsock_ep_rts(struct rsock_ep *ep)
 	err = rsock_ep_modify(ep, IB_QPS_RTS);
 	if (err)
 		return err;
-	rsock_ep_reg_wr(ep, &reg, &ep->reg_cqe);
+	rsock_ep_reg_wr(ep->mr, &reg);
+	reg.wr.wr_cqe = &ep->reg_cqe;
+	reg.wr.send_flags = IB_SEND_SIGNALED;
 	return ib_post_send(ep->qp, &reg.wr, NULL);
 }
 
@@ -502,7 +480,7 @@ void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn)
 		.buf = {
 			.addr = RSOCK_IOVA + ep->ring_off,
 			.key = ep->mr->rkey,
-			.len = ep->rx.win.granted,
+			.len = rsock_rxwin_granted(&ep->rx.win),
 		},
 		/* The one who accepts extends only what was extended to it */
 		.has_ext = !ep->passive || ep->peer_ext,
@@ -531,6 +509,7 @@ static void rsock_ep_release(struct rsock_ep *ep)
 	if (!IS_ERR_OR_NULL(ep->mr))
 		ib_dereg_mr(ep->mr);
 	rsock_buf_unmap(&ep->buf);
+	rsock_ring_release(ep);
 	rsock_iw_release(ep);
 	if (ep->ctrl) {
 		ib_dma_unmap_single(ep->pd->device, ep->ctrl_dma,
@@ -644,6 +623,8 @@ static void rsock_ep_work(struct work_struct *work)
 	enum rsock_ep_state state = READ_ONCE(ep->state);
 
 	rsock_tx_reap(ep);
+	if (state < RSOCK_EP_DYING)
+		rsock_ring_prepare(ep);
 	if (state == RSOCK_EP_RESOLVE)
 		rsock_cm_retry(ep);
 	else if (state == RSOCK_EP_REGISTER && !ep->iwarp)

@@ -41,6 +41,7 @@
 #include "iomap.h"
 #include "iwarp.h"
 #include "mib.h"
+#include "ring.h"
 #include "target.h"
 #include "win.h"
 
@@ -57,6 +58,13 @@ struct rsock_dev;
 struct rsock_ep;
 struct rsock_notes;
 struct sock;
+
+/*
+ * Where the peer sees our memory: tables at this address, the first ring in the
+ * pages behind them. Each endpoint has a protection domain of its own, so that
+ * they may all use the same; the second ring's region has it, too.
+ */
+#define RSOCK_IOVA		0x10000
 
 /*
  * States. Which may follow which is ep_next[] in ep.c.
@@ -162,7 +170,7 @@ struct rsock_tx {
 
 /*
  * The least that a device must offer: work requests in each queue of a QP, and
- * pages in a fast-registered memory region (the tables' and four of the ring).
+ * pages in a fast-registered memory region (the tables' and four of a ring).
  */
 #define RSOCK_MIN_WR		64
 #define RSOCK_MIN_MR_PAGES	6
@@ -229,7 +237,7 @@ struct rsock_watch {
  *	device is known
  * @sq: send queue depth, work requests
  * @rq: credits to grant, messages
- * @ring: bytes of the receive ring
+ * @ring: bytes of the second receive ring
  * @iomap: slots of the iomap table
  */
 struct rsock_ep_cfg {
@@ -287,7 +295,8 @@ struct rsock_ep {
 	unsigned int max_sge;
 	u32 mr_pages;			/* of a fast-registered region */
 	struct rsock_buf buf;
-	u32 ring_off;			/* where in it the ring begins */
+	u32 ring_off;			/* where in it the first ring begins */
+	struct rsock_ring ring;		/* the second one */
 	u8 *ctrl;			/* RSOCK_SQ_CTRL bounce buffers */
 	dma_addr_t ctrl_dma;
 	struct ib_cqe send_cqe;
@@ -337,8 +346,7 @@ const char *rsock_ep_state_name(enum rsock_ep_state state);
 
 int rsock_ep_open(struct rsock_ep *ep);
 int rsock_ep_rts(struct rsock_ep *ep);
-void rsock_ep_reg_wr(struct rsock_ep *ep, struct ib_reg_wr *reg,
-		     struct ib_cqe *cqe);
+void rsock_ep_reg_wr(struct ib_mr *mr, struct ib_reg_wr *reg);
 void rsock_ep_leave(struct rsock_ep *ep);
 void rsock_ep_conn_data(struct rsock_ep *ep, struct rsock_conn *conn);
 void rsock_ep_fault(struct rsock_ep *ep, enum rsock_fault fault);

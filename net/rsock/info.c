@@ -51,8 +51,8 @@ static void rsock_ep_info(const struct rsock_ep *ep, struct tcp_info *info)
 	info->tcpi_unacked = ep->sq.posted - ep->sq.done;
 	info->tcpi_snd_cwnd = ep->sq.depth;
 	info->tcpi_snd_wnd = rsock_txwin_room(&tx->win);
-	info->tcpi_rcv_space = ep->rx.win.size;
-	info->tcpi_rcv_ssthresh = ep->rx.win.granted;
+	info->tcpi_rcv_space = rsock_rxwin_size(&ep->rx.win);
+	info->tcpi_rcv_ssthresh = rsock_rxwin_granted(&ep->rx.win);
 	info->tcpi_notsent_bytes = rsock_tx_unsent(ep);
 	info->tcpi_bytes_sent = tx->bytes_sent;
 	info->tcpi_bytes_acked = tx->bytes_acked;
@@ -111,9 +111,9 @@ static void rsock_ep_diag_info(const struct rsock_ep *ep,
 	info->credits = (u16)(tx->win.limit - tx->win.seq);
 	info->room = rsock_txwin_room(&tx->win);
 	info->rq_size = rx->win.credits;
-	info->ring = rx->win.size;
-	info->unread = rx->win.avail;
-	info->granted = rx->win.granted;
+	info->ring = rsock_rxwin_size(&rx->win);
+	info->unread = rsock_rxwin_avail(&rx->win);
+	info->granted = rsock_rxwin_granted(&rx->win);
 	info->queued = tx->queued;
 	info->unsent = rsock_tx_unsent(ep);
 	info->maps = ep->io.nr;

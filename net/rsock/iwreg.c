@@ -209,7 +209,9 @@ static int rsock_loop_register(struct rsock_loop *loop)
 	struct ib_reg_wr reg;
 	int err;
 
-	rsock_ep_reg_wr(loop->ep, &reg, &loop->cqe);
+	rsock_ep_reg_wr(loop->ep->mr, &reg);
+	reg.wr.wr_cqe = &loop->cqe;
+	reg.wr.send_flags = IB_SEND_SIGNALED;
 	err = ib_post_send(qp, &reg.wr, NULL);
 	if (err)
 		return err;

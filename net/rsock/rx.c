@@ -22,7 +22,7 @@
 #include "trace.h"
 
 /*
- * Grants are such a part of the ring, or all of it. Smaller ones come earlier, but
+ * Grants are such a part of a ring, or all of it. Smaller ones come earlier, but
  * a message ends where a grant does: each has more messages, wake-ups and credit
  * messages for the same bytes.
  */
@@ -61,7 +61,7 @@ int rsock_rx_post(struct rsock_ep *ep, unsigned int n)
 /* What to grant now: 0 or a multiple of the unit */
 static u32 rsock_rx_grant_size(const struct rsock_rxwin *w, u32 *offset)
 {
-	u32 unit = w->size / RSOCK_RX_UNITS;
+	u32 unit = w->ring[w->to].size / RSOCK_RX_UNITS;
 
 	return rounddown(rsock_rxwin_grantable(w, offset), unit);
 }
@@ -80,15 +80,11 @@ static void rsock_rx_grant(struct rsock_ep *ep, u32 offset, u32 len)
 	struct rsock_rxwin *w = &ep->rx.win;
 	u16 entry = rsock_rxwin_grant(w, len);
 	u8 payload[RSOCK_SGE_LEN];
-	struct rsock_conn own;
-	struct rsock_sge sge;
+	struct rsock_sge sge = { .len = len };
 
-	rsock_ep_conn_data(ep, &own);
-	sge.addr = own.buf.addr + offset;
-	sge.key = own.buf.key;
-	sge.len = len;
+	rsock_ring_sge(ep, offset, &sge);
 	rsock_sge_encode(&sge, ep->swap, payload);
-	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, false);
+	rsock_ring_sync(ep, offset, len, false);
 	rsock_sq_post_ctrl(ep, rsock_rx_credit_msg(ep, len),
 			   ep->peer.sgl.addr + entry * RSOCK_SGE_LEN,
 			   ep->peer.sgl.key, payload, sizeof(payload), false);
@@ -123,6 +119,10 @@ void rsock_rx_update(struct rsock_ep *ep)
 	rsock_rx_ack(ep);
 	while (ep->state == RSOCK_EP_OPEN && !ep->rx.eof &&
 	       rsock_sq_has_ctrl(&ep->sq)) {
+		if (ep->ring.state == RSOCK_RING_READY) {
+			rsock_ring_push(ep);
+			continue;
+		}
 		len = rsock_rx_grant_size(w, &offset);
 		if (len)
 			rsock_rx_grant(ep, offset, len);
@@ -142,9 +142,10 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len)
 	fault = rsock_rxwin_data(&ep->rx.win, len, &offset);
 	if (fault)
 		return fault;
-	rsock_buf_sync(&ep->buf, ep->ring_off + offset, len, true);
+	rsock_ring_sync(ep, offset, len, true);
 	ep->rx.bytes += len;
 	trace_rsock_ring_fill(ep, len);
+	rsock_ring_filled(ep);
 	ep->ops->readable(ep);
 	return 0;
 }
@@ -373,15 +374,18 @@ void rsock_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_bh(&ep->lock);
 }
 
-/* Bytes to read, for sure: the lock orders them behind their count */
-static u32 rsock_rx_unread(struct rsock_ep *ep)
+/*
+ * Bytes to read, behind the first @skip: how many and where. The lock orders them
+ * behind their count.
+ */
+static u32 rsock_rx_unread(struct rsock_ep *ep, u32 skip, u32 *offset)
 {
-	u32 avail;
+	u32 len;
 
 	spin_lock_bh(&ep->lock);
-	avail = ep->rx.win.avail;
+	len = rsock_rxwin_unread(&ep->rx.win, skip, offset);
 	spin_unlock_bh(&ep->lock);
-	return avail;
+	return len;
 }
 
 /* The reader is done with bytes */
@@ -392,25 +396,6 @@ static void rsock_rx_consume(struct rsock_ep *ep, u32 len)
 	trace_rsock_ring_read(ep, len);
 	rsock_rx_update(ep);
 	spin_unlock_bh(&ep->lock);
-}
-
-/*
- * Copy up to @len bytes from @skip bytes into the unread part of the ring.
- * With no @msg they are discarded. Returns how many, 0 if the copy faults.
- */
-static u32 rsock_rx_copy(struct rsock_ep *ep, struct msghdr *msg, u32 skip,
-			 u32 len)
-{
-	const struct rsock_rxwin *w = &ep->rx.win;
-	u32 at = w->head + skip;
-
-	if (at >= w->size)
-		at -= w->size;
-	len = min(len, w->size - at);
-	if (!msg)
-		return len;
-	return rsock_buf_to_iter(&ep->buf, ep->ring_off + at, len,
-				 &msg->msg_iter);
 }
 
 /* Has the stream ended, or is there a reason not to wait for more? */
@@ -471,19 +456,20 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 	struct rsock_ep *ep = rsock_ep_get(rsock_sk(sk)->ep);
 	u32 target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	struct msghdr *to = flags & MSG_TRUNC ? NULL : msg;
-	u32 peeked = rsock_rx_peeked(sk, flags), avail, skip, n;
+	u32 peeked = rsock_rx_peeked(sk, flags), offset, skip, n;
 	size_t copied = 0;
 	int err = 0;
 
 	do {
 		skip = flags & MSG_PEEK ? peeked + copied : 0;
-		avail = rsock_rx_unread(ep);
-		if (avail > skip) {
+		n = rsock_rx_unread(ep, skip, &offset);
+		if (n) {
 			if (!len)
 				break;
-			n = rsock_rx_copy(ep, to, skip,
-					  min_t(size_t, len - copied,
-						avail - skip));
+			n = min_t(size_t, n, len - copied);
+			if (to)
+				n = rsock_ring_to_iter(ep, offset, n,
+						       &to->msg_iter);
 			if (!n) {
 				err = -EFAULT;
 				break;
@@ -497,13 +483,12 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			copied += n;
 			continue;
 		}
-		/* A full ring is all that a peek can ever see */
-		if (copied >= target ||
-		    (copied && avail == ep->rx.win.size))
+		/* Full rings are all that a peek can ever see */
+		if (copied >= target || (copied && rsock_rx_full(ep)))
 			break;
 		if (rsock_rx_ended(sk, ep)) {
 			/* Look again: bytes come before their end */
-			if (rsock_rx_unread(ep) > skip)
+			if (rsock_rx_unread(ep, skip, &offset))
 				continue;
 			err = copied ? 0 : rsock_rx_error(sk, ep);
 			break;
@@ -524,10 +509,10 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 
 /* The next bytes, copied: the ring is the peer's to write to, an skb is not */
 static struct sk_buff *rsock_rx_skb(struct sock *sk, struct rsock_ep *ep,
-				    u32 len)
+				    u32 offset, u32 len)
 {
-	struct msghdr msg = {};
 	struct sk_buff *skb;
+	struct iov_iter to;
 	struct kvec kvec;
 
 	skb = alloc_skb(len, sk->sk_allocation);
@@ -535,8 +520,8 @@ static struct sk_buff *rsock_rx_skb(struct sock *sk, struct rsock_ep *ep,
 		return NULL;
 	kvec.iov_base = skb->data;
 	kvec.iov_len = len;
-	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &kvec, 1, len);
-	skb_put(skb, rsock_rx_copy(ep, &msg, 0, len));
+	iov_iter_kvec(&to, ITER_DEST, &kvec, 1, len);
+	skb_put(skb, rsock_ring_to_iter(ep, offset, len, &to));
 	return skb;
 }
 
@@ -556,12 +541,13 @@ int rsock_read_sock(struct sock *sk, read_descriptor_t *desc,
 	struct rsock_ep *ep = rsock_sk(sk)->ep;
 	struct sk_buff *skb;
 	int used, copied = 0;
-	u32 avail;
+	u32 offset, len;
 
 	if (sk->sk_state == TCP_LISTEN || !ep)
 		return -ENOTCONN;
-	while ((avail = rsock_rx_unread(ep))) {
-		skb = rsock_rx_skb(sk, ep, min_t(u32, avail, RSOCK_READ_MAX));
+	while ((len = rsock_rx_unread(ep, 0, &offset))) {
+		skb = rsock_rx_skb(sk, ep, offset,
+				   min_t(u32, len, RSOCK_READ_MAX));
 		if (!skb)
 			return copied ?: -ENOMEM;
 		used = actor(desc, skb, 0, skb->len);

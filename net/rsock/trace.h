@@ -263,8 +263,8 @@ DECLARE_EVENT_CLASS(rsock_ring_class,
 	TP_fast_assign(
 		__entry->ep = ep;
 		__entry->len = len;
-		__entry->unread = ep->rx.win.avail;
-		__entry->granted = ep->rx.win.granted;
+		__entry->unread = rsock_rxwin_avail(&ep->rx.win);
+		__entry->granted = rsock_rxwin_granted(&ep->rx.win);
 	),
 	TP_printk("ep=%p len=%u unread=%u granted=%u", __entry->ep,
 		  __entry->len, __entry->unread, __entry->granted)

@@ -123,6 +123,20 @@ void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to)
 	}
 }
 
+/* Where in a ring the byte @skip bytes behind the first unread one is */
+static u32 rsock_rxring_at(const struct rsock_rxring *r, u32 skip)
+{
+	u32 at = r->head + skip;
+
+	return at >= r->size ? at - r->size : at;
+}
+
+static u32 rsock_rxwin_offset(const struct rsock_rxwin *w,
+			      const struct rsock_rxring *r, u32 at)
+{
+	return r == &w->ring[0] ? at : w->ring[0].size + at;
+}
+
 /**
  * rsock_rxwin_init() - start, with part of the ring granted
  * @w: window
@@ -133,8 +147,7 @@ void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to)
 void rsock_rxwin_init(struct rsock_rxwin *w, u32 size, u32 first, u16 credits)
 {
 	*w = (struct rsock_rxwin){
-		.size = size,
-		.granted = first,
+		.ring = { { .size = size, .granted = first } },
 		.grants = { first },
 		.nr_grants = 1,
 		.credits = credits,
@@ -163,7 +176,7 @@ void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer)
  */
 int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset)
 {
-	u32 at = w->head + w->avail;
+	struct rsock_rxring *r = &w->ring[w->ring[0].granted ? 0 : w->to];
 	int fault;
 
 	if (!w->nr_grants || len > w->grants[0])
@@ -172,9 +185,9 @@ int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset)
 	if (fault)
 		return fault;
 
-	*offset = at >= w->size ? at - w->size : at;
-	w->avail += len;
-	w->granted -= len;
+	*offset = rsock_rxwin_offset(w, r, rsock_rxring_at(r, r->avail));
+	WRITE_ONCE(r->avail, r->avail + len);
+	WRITE_ONCE(r->granted, r->granted - len);
 	w->grants[0] -= len;
 	if (!w->grants[0]) {
 		w->grants[0] = w->grants[1];
@@ -216,16 +229,57 @@ void rsock_rxwin_release(struct rsock_rxwin *w)
 }
 
 /**
+ * rsock_rxwin_unread() - find bytes to read
+ * @w: window
+ * @skip: so many of the unread ones are not wanted
+ * @offset: set to where the first one that is wanted is
+ *
+ * Return: how many lie there behind each other, 0 if there are no more.
+ */
+u32 rsock_rxwin_unread(const struct rsock_rxwin *w, u32 skip, u32 *offset)
+{
+	const struct rsock_rxring *r = &w->ring[0];
+	u32 at;
+
+	if (skip >= r->avail) {
+		skip -= r->avail;
+		r = &w->ring[1];
+	}
+	if (skip >= r->avail)
+		return 0;
+	at = rsock_rxring_at(r, skip);
+	*offset = rsock_rxwin_offset(w, r, at);
+	return min(r->avail - skip, r->size - at);
+}
+
+static void rsock_rxring_consume(struct rsock_rxring *r, u32 len)
+{
+	r->head = rsock_rxring_at(r, len);
+	WRITE_ONCE(r->avail, r->avail - len);
+}
+
+/**
  * rsock_rxwin_consume() - the reader is done with bytes
  * @w: window
- * @len: at most w->avail
+ * @len: at most rsock_rxwin_avail()
  */
 void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len)
 {
-	w->head += len;
-	if (w->head >= w->size)
-		w->head -= w->size;
-	w->avail -= len;
+	u32 first = min(len, w->ring[0].avail);
+
+	rsock_rxring_consume(&w->ring[0], first);
+	rsock_rxring_consume(&w->ring[1], len - first);
+}
+
+/**
+ * rsock_rxwin_grow() - grant of another ring from now on
+ * @w: window that has one ring
+ * @size: bytes in the other one, not 0
+ */
+void rsock_rxwin_grow(struct rsock_rxwin *w, u32 size)
+{
+	w->ring[1].size = size;
+	w->to = 1;
 }
 
 /**
@@ -240,17 +294,14 @@ void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len)
  */
 u32 rsock_rxwin_grantable(const struct rsock_rxwin *w, u32 *offset)
 {
-	u32 used = w->avail + w->granted;
-	u32 at = w->head + used;
+	const struct rsock_rxring *r = &w->ring[w->to];
+	u32 used = r->avail + r->granted;
+	u32 at = rsock_rxring_at(r, used);
 
 	if (w->nr_grants == RSOCK_SGL_ENTRIES)
 		return 0;
-	if (at >= w->size) {
-		*offset = at - w->size;
-		return w->size - used;
-	}
-	*offset = at;
-	return w->size - at;
+	*offset = rsock_rxwin_offset(w, r, at);
+	return min(r->size - used, r->size - at);
 }
 
 /**
@@ -265,7 +316,7 @@ u16 rsock_rxwin_grant(struct rsock_rxwin *w, u32 len)
 	u16 entry = w->entry;
 
 	w->grants[w->nr_grants++] = len;
-	w->granted += len;
+	WRITE_ONCE(w->ring[w->to].granted, w->ring[w->to].granted + len);
 	w->entry = (entry + 1) % w->peer_entries;
 	return entry;
 }

@@ -40,15 +40,33 @@ u32 rsock_txwin_room(const struct rsock_txwin *w);
 void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to);
 
 /**
- * struct rsock_rxwin - the receive ring and what the peer was granted of it
+ * struct rsock_rxring - a receive ring
  *
- * The ring's bytes are, from @head on: @avail arrived and unread, @granted
- * that the peer may write, the rest free. All three wrap at @size.
+ * Its bytes are, from @head on: @avail arrived and unread, @granted that the peer
+ * may write, the rest free. All three wrap at @size.
  *
- * @size: bytes in the ring
+ * @size: bytes in the ring, 0 if there is none
  * @head: offset of the first unread byte
  * @avail: bytes that arrived and were not consumed
  * @granted: bytes granted that have not arrived
+ */
+struct rsock_rxring {
+	u32 size;
+	u32 head;
+	u32 avail;
+	u32 granted;
+};
+
+/**
+ * struct rsock_rxwin - the receive rings and what the peer was granted of them
+ *
+ * There are two at most. A connection begins with the first; once there is a
+ * second, that alone is granted of. What was granted before comes first, so that
+ * the first ring is filled and read to its end before the second. An offset counts
+ * the bytes of both, as if they lay one behind the other.
+ *
+ * @ring: the rings
+ * @to: the one that is granted of
  * @grants: bytes still to come of each grant; [0] is filled first
  * @nr_grants: how many of them
  * @seq: messages arrived so far, modulo 2^16
@@ -59,10 +77,8 @@ void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to);
  * @peer_entries: size of the peer's table
  */
 struct rsock_rxwin {
-	u32 size;
-	u32 head;
-	u32 avail;
-	u32 granted;
+	struct rsock_rxring ring[2];
+	u8 to;
 	u32 grants[RSOCK_SGL_ENTRIES];
 	u8 nr_grants;
 	u16 seq;
@@ -79,10 +95,30 @@ int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset);
 int rsock_rxwin_counted(struct rsock_rxwin *w);
 void rsock_rxwin_hold(struct rsock_rxwin *w);
 void rsock_rxwin_release(struct rsock_rxwin *w);
+u32 rsock_rxwin_unread(const struct rsock_rxwin *w, u32 skip, u32 *offset);
 void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len);
+void rsock_rxwin_grow(struct rsock_rxwin *w, u32 size);
 u32 rsock_rxwin_grantable(const struct rsock_rxwin *w, u32 *offset);
 u16 rsock_rxwin_grant(struct rsock_rxwin *w, u32 len);
 bool rsock_rxwin_credit_due(const struct rsock_rxwin *w);
 u16 rsock_rxwin_tell(struct rsock_rxwin *w);
+
+/* Bytes in the rings */
+static inline u32 rsock_rxwin_size(const struct rsock_rxwin *w)
+{
+	return w->ring[0].size + w->ring[1].size;
+}
+
+/* Bytes that arrived and were not consumed: without the lock a hint */
+static inline u32 rsock_rxwin_avail(const struct rsock_rxwin *w)
+{
+	return READ_ONCE(w->ring[0].avail) + READ_ONCE(w->ring[1].avail);
+}
+
+/* Bytes granted that have not arrived: without the lock a hint */
+static inline u32 rsock_rxwin_granted(const struct rsock_rxwin *w)
+{
+	return READ_ONCE(w->ring[0].granted) + READ_ONCE(w->ring[1].granted);
+}
 
 #endif /* _RSOCK_WIN_H */

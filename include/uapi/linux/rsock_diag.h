@@ -82,7 +82,8 @@ enum {
  * @credits: messages that may be sent now
  * @room: bytes that may be sent now
  * @rq_size: messages that the peer is allowed at once
- * @ring: bytes of the receive ring
+ * @ring: bytes of the receive rings: of the first one, and of the one that
+ *	follows when more is sent
  * @unread: of these, arrived and not read
  * @granted: of these, the peer may write to
  * @queued: bytes queued, not known to be at the peer (iWARP: not taken by TCP)

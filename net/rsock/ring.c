@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receive rings.
+ *
+ * A connection begins with a small one, in the buffer that has its tables, so
+ * that thousands may be idle. When the peer has filled half of that before it
+ * was read, a work item gets a second one of the size that the socket asked for,
+ * which takes over: the peer is granted nothing of the first one any more, and
+ * learns where the second is from its first grant (see win.h). A grant cannot be
+ * taken back, so that a ring stays as long as the connection does.
+ */
+
+#include "ring.h"
+
+#include "ep.h"
+
+/**
+ * rsock_ring_filled() - bytes arrived: is the ring too small?
+ * @ep: endpoint in any state, ep->lock held
+ */
+void rsock_ring_filled(struct rsock_ep *ep)
+{
+	const struct rsock_rxring *first = &ep->rx.win.ring[0];
+
+	if (ep->ring.state != RSOCK_RING_FIRST ||
+	    first->avail < first->size / 2)
+		return;
+	WRITE_ONCE(ep->ring.state, RSOCK_RING_WANTED);
+	rsock_ep_queue_work(ep);
+}
+
+static void rsock_ring_free(struct rsock_ring *ring)
+{
+	if (!IS_ERR_OR_NULL(ring->mr))
+		ib_dereg_mr(ring->mr);
+	ring->mr = NULL;
+	rsock_buf_unmap(&ring->buf);
+}
+
+static bool rsock_ring_alloc(struct rsock_ep *ep)
+{
+	struct rsock_ring *ring = &ep->ring;
+
+	ring->mr = rsock_buf_create(&ring->buf, ep->pd, PFN_UP(ep->cfg.ring),
+				    RSOCK_IOVA);
+	if (!IS_ERR(ring->mr))
+		return true;
+	rsock_ring_free(ring);
+	rsock_buf_free(&ring->buf);
+	return false;
+}
+
+/**
+ * rsock_ring_prepare() - get the second ring, if it is wanted
+ * @ep: endpoint that is not DYING. Context: its work
+ */
+void rsock_ring_prepare(struct rsock_ep *ep)
+{
+	bool ready;
+
+	if (READ_ONCE(ep->ring.state) != RSOCK_RING_WANTED)
+		return;
+	ready = rsock_ring_alloc(ep);
+	spin_lock_bh(&ep->lock);
+	if (ready) {
+		WRITE_ONCE(ep->ring.state, RSOCK_RING_READY);
+		rsock_rx_update(ep);
+	} else {
+		/* Who waits for more than the first one holds waits in vain */
+		WRITE_ONCE(ep->ring.state, RSOCK_RING_FINAL);
+		ep->ops->readable(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+}
+
+/**
+ * rsock_ring_push() - register the second ring, and grant of it from now on
+ * @ep: endpoint in state OPEN with a free slot for control, ep->lock held; the
+ *	ring is READY
+ *
+ * Work requests of a queue pair are executed in order, so that the peer hears of
+ * it only when it is registered (IBTA, "Fast Register Physical MR").
+ */
+void rsock_ring_push(struct rsock_ep *ep)
+{
+	struct ib_reg_wr reg;
+
+	rsock_ep_reg_wr(ep->ring.mr, &reg);
+	ep->sq.ctrl_posted++;
+	rsock_sq_post(ep, &reg.wr, 0, false);
+	rsock_rxwin_grow(&ep->rx.win, ep->cfg.ring);
+	WRITE_ONCE(ep->ring.state, RSOCK_RING_FINAL);
+}
+
+/**
+ * rsock_ring_release() - let go of the second ring's verbs resources
+ * @ep: endpoint without a queue pair
+ */
+void rsock_ring_release(struct rsock_ep *ep)
+{
+	rsock_ring_free(&ep->ring);
+}
+
+/* The buffer that an offset of rsock_rxwin is in, and where in that */
+static const struct rsock_buf *rsock_ring_buf(const struct rsock_ep *ep,
+					      u32 *offset)
+{
+	u32 first = ep->rx.win.ring[0].size;
+
+	if (*offset < first) {
+		*offset += ep->ring_off;
+		return &ep->buf;
+	}
+	*offset -= first;
+	return &ep->ring.buf;
+}
+
+/**
+ * rsock_ring_sge() - where the peer finds bytes of a ring
+ * @ep: endpoint with verbs resources
+ * @offset: of struct rsock_rxwin
+ * @sge: address and key are filled in
+ */
+void rsock_ring_sge(const struct rsock_ep *ep, u32 offset,
+		    struct rsock_sge *sge)
+{
+	const struct rsock_buf *buf = rsock_ring_buf(ep, &offset);
+
+	sge->addr = RSOCK_IOVA + offset;
+	sge->key = buf == &ep->buf ? ep->mr->rkey : ep->ring.mr->rkey;
+}
+
+/* rsock_buf_sync() for part of a ring */
+void rsock_ring_sync(const struct rsock_ep *ep, u32 offset, u32 len,
+		     bool for_cpu)
+{
+	const struct rsock_buf *buf = rsock_ring_buf(ep, &offset);
+
+	rsock_buf_sync(buf, offset, len, for_cpu);
+}
+
+/* rsock_buf_to_iter() for part of a ring */
+size_t rsock_ring_to_iter(const struct rsock_ep *ep, u32 offset, u32 len,
+			  struct iov_iter *to)
+{
+	const struct rsock_buf *buf = rsock_ring_buf(ep, &offset);
+
+	return rsock_buf_to_iter(buf, offset, len, to);
+}
