@@ -28,8 +28,22 @@ struct tx_account {
 };
 
 /**
+ * struct rx_ring - which bytes of the stream go to a ring
+ * @size: bytes in it
+ * @from: stream position where they begin
+ * @to: and where they end; both are NOWHERE as long as there is no such ring
+ */
+struct rx_ring {
+	u64 size;
+	u64 from;
+	u64 to;
+};
+
+#define NOWHERE		(~0ULL)
+
+/**
  * struct rx_account - what we allowed the peer
- * @size: of the ring
+ * @rings: where the bytes go
  * @credits: messages that the peer may be ahead
  * @table: entries of the peer's table
  * @read: bytes consumed
@@ -43,7 +57,7 @@ struct tx_account {
  * @updates: grants that went through the peer's table
  */
 struct rx_account {
-	u64 size;
+	struct rx_ring rings[2];
 	u64 credits;
 	u64 table;
 	u64 read;
@@ -150,6 +164,53 @@ static void tx_counted(struct sides *s)
 		a->sent++;
 }
 
+static bool rx_grown(const struct rx_account *a)
+{
+	return a->rings[1].from != NOWHERE;
+}
+
+/* The ring that the byte at a stream position goes to */
+static const struct rx_ring *rx_ring_of(const struct rx_account *a, u64 pos)
+{
+	return &a->rings[pos >= a->rings[1].from];
+}
+
+/* How many of the bytes before a stream position are a ring's */
+static u64 rx_part(const struct rx_ring *r, u64 pos)
+{
+	return max(r->from, min(pos, r->to)) - r->from;
+}
+
+/* Bytes from where a stream position is in a ring up to the ring's end */
+static u64 rx_to_end(const struct rx_ring *r, u64 pos)
+{
+	return r->size - rx_part(r, pos) % r->size;
+}
+
+/* Where the byte at a stream position goes */
+static u64 rx_offset(const struct rx_account *a, u64 pos)
+{
+	const struct rx_ring *r = rx_ring_of(a, pos);
+	u64 before = r == a->rings ? 0 : a->rings[0].size;
+
+	return before + r->size - rx_to_end(r, pos);
+}
+
+static void rx_compare_ring(const struct rsock_rxring *got,
+			    const struct rx_ring *want,
+			    const struct rx_account *a)
+{
+	u64 read = rx_part(want, a->read);
+	u64 arrived = rx_part(want, a->arrived);
+	u64 granted = rx_part(want, a->granted);
+
+	require_eq(got->size, want->size, "rx size");
+	require_eq(got->head, want->size ? read % want->size : 0, "rx head");
+	require_eq(got->avail, arrived - read, "rx avail");
+	require_eq(got->granted, granted - arrived, "rx granted");
+	require(granted - read <= want->size, "rx fits into the ring");
+}
+
 static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
 {
 	u64 done = a->msgs - a->held;
@@ -157,11 +218,15 @@ static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
 	u64 from = a->arrived;
 	u32 i;
 
-	require_eq(w->size, a->size, "rx size");
-	require_eq(w->head, a->read % a->size, "rx head");
-	require_eq(w->avail, a->arrived - a->read, "rx avail");
-	require_eq(w->granted, a->granted - a->arrived, "rx granted");
-	require(a->granted - a->read <= a->size, "rx fits into the ring");
+	rx_compare_ring(&w->ring[0], &a->rings[0], a);
+	rx_compare_ring(&w->ring[1], &a->rings[1], a);
+	require_eq(rsock_rxwin_size(w), a->rings[0].size + a->rings[1].size,
+		   "rx sizes");
+	require_eq(rsock_rxwin_avail(w), a->arrived - a->read,
+		   "rx avail in all");
+	require_eq(rsock_rxwin_granted(w), a->granted - a->arrived,
+		   "rx granted in all");
+	require_eq(w->to, rx_grown(a), "rx ring granted of");
 	require_eq(w->nr_grants, a->nr_grants, "rx grants");
 	require(w->nr_grants <= 2, "no third grant");
 	for (i = 0; i < a->nr_grants; i++) {
@@ -193,8 +258,9 @@ static void rx_data(struct sides *s, u32 len)
 	require_eq(rsock_rxwin_data(&s->rx, len, &off), want, "data");
 	if (want)
 		return;
-	require_eq(off, a->arrived % a->size, "offset of data");
-	require((u64)off + len <= a->size, "data does not wrap");
+	require_eq(off, rx_offset(a, a->arrived), "offset of data");
+	require(len <= rx_to_end(rx_ring_of(a, a->arrived), a->arrived),
+		"data does not wrap");
 	a->msgs++;
 	a->arrived += len;
 	if (a->arrived == a->ends[0]) {
@@ -228,6 +294,21 @@ static void rx_release(struct sides *s, u32 n)
 	}
 }
 
+static void rx_unread(struct sides *s, u32 skip)
+{
+	const struct rx_account *a = &s->rxa;
+	u64 pos = a->read + skip, want = 0;
+	const struct rx_ring *r = rx_ring_of(a, pos);
+	u32 off = 0xa5a5a5a5;
+
+	if (pos < a->arrived)
+		want = min(rx_part(r, a->arrived) - rx_part(r, pos),
+			   rx_to_end(r, pos));
+	require_eq(rsock_rxwin_unread(&s->rx, skip, &off), want, "unread");
+	if (want)
+		require_eq(off, rx_offset(a, pos), "offset of what is unread");
+}
+
 static void rx_consume(struct sides *s, u32 n)
 {
 	struct rx_account *a = &s->rxa;
@@ -238,21 +319,32 @@ static void rx_consume(struct sides *s, u32 n)
 	a->read += n;
 }
 
+/* Once */
+static void rx_grow(struct sides *s, u32 size)
+{
+	struct rx_account *a = &s->rxa;
+
+	if (rx_grown(a))
+		return;
+	rsock_rxwin_grow(&s->rx, size);
+	a->rings[0].to = a->granted;
+	a->rings[1] = (struct rx_ring){ size, a->granted, NOWHERE };
+}
+
 static void rx_grant(struct sides *s, u32 n)
 {
 	struct rx_account *a = &s->rxa;
-	u64 room = a->size - (a->granted - a->read);
-	u64 to_end = a->size - a->granted % a->size;
+	const struct rx_ring *r = rx_ring_of(a, a->granted);
+	u64 used = rx_part(r, a->granted) - rx_part(r, a->read);
+	u64 room = min(r->size - used, rx_to_end(r, a->granted));
 	u32 off = 0xa5a5a5a5;
 
-	if (room > to_end)
-		room = to_end;
 	if (a->nr_grants == 2)
 		room = 0;
 	require_eq(rsock_rxwin_grantable(&s->rx, &off), room, "grantable");
 	if (!room)
 		return;
-	require_eq(off, a->granted % a->size, "offset of grant");
+	require_eq(off, rx_offset(a, a->granted), "offset of grant");
 	n = n % room + 1;
 	require_eq(rsock_rxwin_grant(&s->rx, n), (a->updates + 1) % a->table,
 		   "entry");
@@ -295,7 +387,7 @@ static void start(struct sides *s, struct input *in)
 		.nr_grants = 1,
 	};
 	s->rxa = (struct rx_account){
-		.size = size,
+		.rings = { { size, 0, NOWHERE }, { 0, NOWHERE, NOWHERE } },
 		.credits = credits,
 		.table = peer.sgl.len,
 		.ends = { first },
@@ -335,7 +427,7 @@ static void step(struct sides *s, struct input *in)
 {
 	struct rsock_sge sge;
 
-	switch (input_get(in, 1) % 21) {
+	switch (input_get(in, 1) % 25) {
 	case 0:
 		tx_credit(s, input_get(in, 2));
 		break;
@@ -377,7 +469,7 @@ static void step(struct sides *s, struct input *in)
 		rx_consume(s, input_get(in, 4));
 		break;
 	case 12:	/* all of it */
-		rx_consume(s, s->rx.avail);
+		rx_consume(s, rsock_rxwin_avail(&s->rx));
 		break;
 	case 13:
 		rx_grant(s, input_get(in, 4));
@@ -402,6 +494,19 @@ static void step(struct sides *s, struct input *in)
 		break;
 	case 20:	/* all of them */
 		rx_release(s, s->rx.held);
+		break;
+	case 21:
+		rx_unread(s, input_get(in, 4));
+		break;
+	case 22:	/* near where the second ring begins */
+		rx_unread(s, s->rx.ring[0].avail +
+			  (signed char)input_get(in, 1));
+		break;
+	case 23:
+		rx_grow(s, input_get(in, 4) % 0x7fffffff + 1);
+		break;
+	case 24:
+		rx_grow(s, input_get(in, 1) % 64 + 1);
 		break;
 	}
 }

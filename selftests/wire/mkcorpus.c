@@ -113,9 +113,17 @@ static void win_step(struct seed *s, const struct vec_step *step)
 		put(s, 19, 1);
 		put(s, 1, 2);
 		break;
+	case VEC_UNREAD:
+		put(s, 21, 1);
+		put(s, step->a, 4);
+		break;
 	case VEC_CONSUME:
 		put(s, 11, 1);
 		put(s, step->a, 4);
+		break;
+	case VEC_GROW:
+		put(s, 23, 1);
+		put(s, step->a - 1, 4);
 		break;
 	case VEC_RXGRANT:
 		put(s, 13, 1);

@@ -18,6 +18,9 @@
  *   that it received; so we take none towards it;
  * - at most four control messages are under way.
  *
+ * Our ring grows when a random part of the stream has arrived: the second ring
+ * is a memory of its own, registered before anything of it is granted.
+ *
  * Notes are sent between hosts of our kind only. There is memory for as many as
  * there are credits, and the credit of each is kept until it is read.
  */
@@ -53,9 +56,20 @@ struct fifo {
 	struct packet **last;
 };
 
+/* Memory that the peer writes the stream to */
+struct ring {
+	u64 addr;
+	u32 key;
+	u32 len;
+	u8 *bytes;
+	u8 *cells;
+	bool used;			/* something was read from it */
+};
+
 struct kernel {
 	struct rsock_txwin tx;
 	struct rsock_rxwin rx;
+	u32 grow_at;
 	u32 notes_sent;
 	u32 notes_arrived;
 	u32 notes_read;
@@ -90,6 +104,7 @@ enum action {
 	ACT_IOMAP,
 	ACT_NOTE,
 	ACT_READ_NOTE,
+	ACT_GROW,
 	__ACT_MAX
 };
 
@@ -99,8 +114,7 @@ struct host {
 	struct host *peer;
 	struct rsock_conn said;		/* by us */
 	struct rsock_conn heard;	/* from the peer */
-	u8 *ring;
-	u8 *cells;
+	struct ring ring[2];
 	u8 *table;
 	u32 table_len;
 	u8 *notes;
@@ -135,9 +149,13 @@ static u32 rnd(struct model *m, u32 below)
 	return (u32)((m->rng * 0x2545f4914f6cdd1dULL) >> 32) % below;
 }
 
-static u32 min_u32(u32 a, u32 b)
+static void *zalloc(size_t len)
 {
-	return a < b ? a : b;
+	void *p = calloc(1, len);
+
+	if (!p)
+		abort();
+	return p;
 }
 
 static u8 stream_byte(const struct host *from, u32 pos)
@@ -180,6 +198,51 @@ static void fifo_free(struct fifo *q)
 		free(p);
 }
 
+/* Rings */
+
+/* From now on the peer may write to it; which one it means is told by the key */
+static void ring_register(struct ring *r, u64 addr, u32 key, u32 len)
+{
+	*r = (struct ring){
+		.addr = addr,
+		.key = key,
+		.len = len,
+		.bytes = zalloc(len),
+		.cells = zalloc(len),
+	};
+}
+
+static void ring_free(struct ring *r)
+{
+	free(r->bytes);
+	free(r->cells);
+}
+
+/* The ring of an offset of win.h, and where in it @len bytes lie */
+static struct ring *ring_at(struct host *h, u32 *off, u32 len)
+{
+	struct ring *r = &h->ring[0];
+
+	if (*off >= r->len) {
+		*off -= r->len;
+		r = &h->ring[1];
+	}
+	if ((u64)*off + len <= r->len)
+		return r;
+	fail(h, "offset outside the rings");
+	return NULL;
+}
+
+static struct ring *ring_by_key(struct host *h, u32 key)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (h->ring[i].len && h->ring[i].key == key)
+			return &h->ring[i];
+	return NULL;
+}
+
 /* The wire */
 
 static struct packet *packet(u32 imm, u64 addr, u32 key, u32 len)
@@ -210,20 +273,21 @@ static void post_data(struct host *h, const struct rsock_sge *to)
 
 static void post_grant(struct host *h, u32 limit, u32 entry, u32 off, u32 len)
 {
-	struct rsock_sge sge = {
-		.addr = h->said.buf.addr + off,
-		.key = h->said.buf.key,
-		.len = len,
-	};
+	struct ring *r = ring_at(h, &off, len);
+	struct rsock_sge sge = { .len = len };
 	struct packet *p;
 	u32 i;
 
-	for (i = 0; i < len; i++) {
-		if (h->cells[off + i] != CELL_FREE) {
+	if (!r)
+		return;
+	sge.addr = r->addr + off;
+	sge.key = r->key;
+	for (i = off; i < off + len; i++) {
+		if (r->cells[i] != CELL_FREE) {
 			fail(h, "granted what is not free");
 			return;
 		}
-		h->cells[off + i] = CELL_GRANTED;
+		r->cells[i] = CELL_GRANTED;
 	}
 	p = packet((u32)RSOCK_OP_SGL << 29 | limit,
 		   h->heard.sgl.addr + RSOCK_SGE_LEN * entry, h->heard.sgl.key,
@@ -265,22 +329,23 @@ static void post_iomap(struct host *h)
 	fifo_push(&h->peer->wire, p);
 }
 
-static void place_in_ring(struct host *h, const struct packet *p)
+static void place_in_ring(struct host *h, const struct packet *p,
+			  struct ring *r)
 {
-	u64 off = p->addr - h->said.buf.addr;
+	u64 off = p->addr - r->addr;
 	u32 i;
 
-	if (p->addr < h->said.buf.addr || off + p->len > h->cfg->ring) {
+	if (p->addr < r->addr || off + p->len > r->len) {
 		fail(h, "written outside the ring");
 		return;
 	}
 	for (i = 0; i < p->len; i++) {
-		if (h->cells[off + i] != CELL_GRANTED) {
+		if (r->cells[off + i] != CELL_GRANTED) {
 			fail(h, "written where nothing was granted");
 			return;
 		}
-		h->cells[off + i] = CELL_WRITTEN;
-		h->ring[off + i] = p->payload[i];
+		r->cells[off + i] = CELL_WRITTEN;
+		r->bytes[off + i] = p->payload[i];
 	}
 }
 
@@ -299,11 +364,13 @@ static void place_in(struct host *h, const struct packet *p, u8 *mem, u32 len,
 static void deliver(struct host *h)
 {
 	struct packet *p = fifo_pop(&h->wire);
+	struct ring *r;
 
 	if (!p)
 		return;
-	if (p->len && p->key == h->said.buf.key)
-		place_in_ring(h, p);
+	r = ring_by_key(h, p->key);
+	if (p->len && r)
+		place_in_ring(h, p, r);
 	else if (p->len && p->key == h->said.sgl.key)
 		place_in(h, p, h->table, h->table_len, h->said.sgl.addr);
 	else if (p->len && p->key == NOTES_KEY)
@@ -318,20 +385,23 @@ static void deliver(struct host *h)
 /* The reader checks its stream, and spoils what it has read */
 static void read_ring(struct host *h, u32 off, u32 len)
 {
-	u32 i, at;
+	struct ring *r = ring_at(h, &off, len);
+	u32 i;
 
-	for (i = 0; i < len; i++) {
-		at = (off + i) % h->cfg->ring;
-		if (h->cells[at] != CELL_WRITTEN) {
+	if (!r)
+		return;
+	r->used = true;
+	for (i = off; i < off + len; i++) {
+		if (r->cells[i] != CELL_WRITTEN) {
 			fail(h, "read what was not written");
 			return;
 		}
-		if (h->ring[at] != stream_byte(h->peer, h->read)) {
+		if (r->bytes[i] != stream_byte(h->peer, h->read)) {
 			fail(h, "stream is corrupt");
 			return;
 		}
-		h->cells[at] = CELL_FREE;
-		h->ring[at] = 0xee;
+		r->cells[i] = CELL_FREE;
+		r->bytes[i] = 0xee;
 		h->read++;
 	}
 }
@@ -340,8 +410,8 @@ static void read_ring(struct host *h, u32 off, u32 len)
 
 static void kernel_send(struct host *h)
 {
-	u32 max = min_u32(rsock_txwin_room(&h->k.tx),
-			  min_u32(h->cfg->total - h->sent, h->cfg->max_msg));
+	u32 max = min(rsock_txwin_room(&h->k.tx),
+			  min(h->cfg->total - h->sent, h->cfg->max_msg));
 	struct rsock_sge to;
 
 	if (!max)
@@ -353,19 +423,19 @@ static void kernel_send(struct host *h)
 
 static int kernel_data(struct host *h, u32 len)
 {
+	struct ring *r;
 	u32 off, i;
 	int fault;
 
 	fault = rsock_rxwin_data(&h->k.rx, len, &off);
 	if (fault)
 		return fault;
-	if (off + len > h->cfg->ring) {
-		fail(h, "offset outside the ring");
+	r = ring_at(h, &off, len);
+	if (!r)
 		return 0;
-	}
 	for (i = 0; i < len; i++) {
-		if (h->cells[off + i] != CELL_WRITTEN ||
-		    h->ring[off + i] != stream_byte(h->peer, h->arrived + i)) {
+		if (r->cells[off + i] != CELL_WRITTEN ||
+		    r->bytes[off + i] != stream_byte(h->peer, h->arrived + i)) {
 			fail(h, "arrived elsewhere");
 			return 0;
 		}
@@ -455,15 +525,21 @@ static void kernel_poll(struct host *h)
 
 static void kernel_read(struct host *h)
 {
-	u32 len = h->k.rx.avail;
+	u32 len = rsock_rxwin_avail(&h->k.rx);
+	u32 done, n, off;
 
 	if (!len)
 		return;
-	if (h->k.rx.head >= h->cfg->ring)
-		fail(h, "head outside the ring");
 	if (rnd(h->model, 2))
 		len = 1 + rnd(h->model, len);
-	read_ring(h, h->k.rx.head, len);
+	for (done = 0; done < len; done += n) {
+		n = min(len - done, rsock_rxwin_unread(&h->k.rx, done, &off));
+		if (!n) {
+			fail(h, "less unread than there is");
+			return;
+		}
+		read_ring(h, off, n);
+	}
 	rsock_rxwin_consume(&h->k.rx, len);
 }
 
@@ -474,8 +550,9 @@ static void kernel_update(struct host *h)
 	u16 entry;
 
 	len = rsock_rxwin_grantable(w, &off);
-	if (len && (h->cfg->eager || !w->granted || off + len == w->size ||
-		    len >= w->size / 2)) {
+	if (len && (h->cfg->eager || !rsock_rxwin_granted(w) ||
+		    off + len == rsock_rxwin_size(w) ||
+		    len >= w->ring[w->to].size / 2)) {
 		if (h->cfg->small_grants)
 			len = 1 + rnd(h->model, len);
 		entry = rsock_rxwin_grant(w, len);
@@ -485,6 +562,16 @@ static void kernel_update(struct host *h)
 	if (!rsock_rxwin_credit_due(w))
 		return;
 	post_credit(h, rsock_rxwin_tell(w));
+}
+
+/* The second ring has the same address, as each endpoint's memory has */
+static void kernel_grow(struct host *h)
+{
+	if (h->ring[1].len || h->arrived < h->k.grow_at)
+		return;
+	ring_register(&h->ring[1], h->ring[0].addr, h->ring[0].key + 0x100,
+		      h->cfg->grow);
+	rsock_rxwin_grow(&h->k.rx, h->cfg->grow);
 }
 
 /* Peers that do not give back the credit of an iomap entry must not lose it */
@@ -560,8 +647,8 @@ static void user_send(struct host *h)
 		u->call_left = 1 + rnd(h->model, h->cfg->total - h->sent);
 		u->chunk = 2048;
 	}
-	to.len = min_u32(min_u32(u->chunk, u->call_left),
-			 min_u32(e.len, h->cfg->max_msg));
+	to.len = min(min(u->chunk, u->call_left),
+			 min(e.len, h->cfg->max_msg));
 	if (u->chunk < u->call_left && u->chunk < 65536)
 		u->chunk *= 2;
 	u->sseq++;
@@ -658,6 +745,7 @@ static void (* const actions[][__ACT_MAX])(struct host *h) = {
 		[ACT_IOMAP] = kernel_iomap,
 		[ACT_NOTE] = kernel_note,
 		[ACT_READ_NOTE] = kernel_read_note,
+		[ACT_GROW] = kernel_grow,
 	},
 	[MODEL_USER] = {
 		[ACT_SEND] = user_send,
@@ -668,19 +756,11 @@ static void (* const actions[][__ACT_MAX])(struct host *h) = {
 		[ACT_IOMAP] = user_iomap,
 		[ACT_NOTE] = user_nothing,
 		[ACT_READ_NOTE] = user_nothing,
+		[ACT_GROW] = user_nothing,
 	},
 };
 
 /* Setting up */
-
-static void *zalloc(size_t len)
-{
-	void *p = calloc(1, len);
-
-	if (!p)
-		abort();
-	return p;
-}
 
 static void host_init(struct host *h, struct model *m, int i,
 		      const struct model_host_cfg *cfg)
@@ -691,9 +771,9 @@ static void host_init(struct host *h, struct model *m, int i,
 	h->cfg = cfg;
 	h->model = m;
 	h->peer = &m->host[!i];
-	h->ring = zalloc(cfg->ring);
-	h->cells = zalloc(cfg->ring);
-	memset(h->cells, CELL_GRANTED, first);
+	ring_register(&h->ring[0], 0x7f0000000000ULL * (i + 1), 0x6000 + i,
+		      cfg->ring);
+	memset(h->ring[0].cells, CELL_GRANTED, first);
 	h->table_len = RSOCK_SGE_LEN * entries + RSOCK_IOMAP_LEN * IOMAP_SLOTS;
 	h->table = zalloc(h->table_len);
 	h->notes_len = RSOCK_NOTE_LEN * cfg->credits;
@@ -705,7 +785,7 @@ static void host_init(struct host *h, struct model *m, int i,
 		.credits = cfg->credits,
 		.iomap_slots = IOMAP_SLOTS,
 		.sgl = { 0x100000 * (i + 1), 0x5000 + i, entries },
-		.buf = { 0x7f0000000000ULL * (i + 1), 0x6000 + i, first },
+		.buf = { h->ring[0].addr, h->ring[0].key, first },
 	};
 }
 
@@ -723,6 +803,8 @@ static void host_connect(struct host *h)
 	rsock_txwin_init(&h->k.tx, &h->heard);
 	rsock_rxwin_init(&h->k.rx, cfg->ring, cfg->first, cfg->credits);
 	rsock_rxwin_peer(&h->k.rx, &h->heard);
+	/* While there is enough to come that the second ring is used, too */
+	h->k.grow_at = rnd(h->model, h->peer->cfg->total / 2);
 
 	h->u = (struct user){
 		.slimit = h->heard.credits,
@@ -740,8 +822,8 @@ static void host_free(struct host *h)
 {
 	fifo_free(&h->wire);
 	fifo_free(&h->cq);
-	free(h->ring);
-	free(h->cells);
+	ring_free(&h->ring[0]);
+	ring_free(&h->ring[1]);
 	free(h->table);
 	free(h->notes);
 	free(h->u.lens);
@@ -755,6 +837,7 @@ static void set_weights(struct host *h)
 	for (i = 0; i < __ACT_MAX; i++)
 		h->weight[i] = 1 << rnd(h->model, 6);
 	h->weight[ACT_IOMAP] = h->cfg->iomaps;
+	h->weight[ACT_GROW] = h->cfg->grow ? 32 : 0;
 	h->weight[ACT_NOTE] *= h->cfg->notes;
 	h->weight[ACT_READ_NOTE] *= h->peer->cfg->notes;
 }
@@ -772,10 +855,15 @@ static void step(struct model *m)
 	actions[h->cfg->kind][i](h);
 }
 
+static bool host_done(const struct host *h)
+{
+	return h->read == h->peer->cfg->total &&
+	       (!h->cfg->grow || h->ring[1].used);
+}
+
 static bool done(const struct model *m)
 {
-	return m->host[0].read == m->host[1].cfg->total &&
-	       m->host[1].read == m->host[0].cfg->total;
+	return host_done(&m->host[0]) && host_done(&m->host[1]);
 }
 
 bool model_run(const struct model_cfg *cfg, u64 seed, const char **why)

@@ -20,6 +20,7 @@ enum model_kind {
  * struct model_host_cfg - one host
  * @kind: whose flow control
  * @ring: bytes of its receive buffer; even for MODEL_USER
+ * @grow: bytes of the ring that it gets in between (MODEL_KERNEL); 0: none
  * @first: bytes granted when connecting (MODEL_KERNEL; else half of @ring)
  * @credits: messages that it lets its peer be ahead
  * @entries: of its SGL table; 0 means 2, the only choice of MODEL_KERNEL
@@ -34,6 +35,7 @@ enum model_kind {
 struct model_host_cfg {
 	enum model_kind kind;
 	u32 ring;
+	u32 grow;
 	u32 first;
 	u16 credits;
 	u8 entries;

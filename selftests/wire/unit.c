@@ -205,6 +205,44 @@ static const struct model_cfg models[] = {
 			  { USER(4000, 16, 300, 300000), .iomaps = true,
 			    .foreign = true } },
 	}, {
+		.name = "kernel kernel, rings grow", .seeds = 10,
+		.host = { { KERNEL(8192, 4096, 384, 65536, 700000),
+			    .grow = 131072 },
+			  { KERNEL(8192, 4096, 384, 65536, 700000),
+			    .grow = 131072 } },
+	}, {
+		.name = "kernel kernel, rings grow, tiny", .seeds = 40,
+		.host = { { KERNEL(7, 3, 1, 9, 2000), .grow = 5,
+			    .eager = true },
+			  { KERNEL(1, 1, 2, 9, 2000), .grow = 1 } },
+	}, {
+		.name = "kernel kernel, rings grow, odd sizes", .seeds = 40,
+		.host = { { KERNEL(61, 30, 3, 100, 20000), .grow = 1009,
+			    .small_grants = true, .eager = true },
+			  { KERNEL(4099, 17, 50, 1500, 200000), .grow = 997,
+			    .eager = true } },
+	}, {
+		.name = "kernel kernel, rings grow, notes", .seeds = 10,
+		.host = { { KERNEL(100, 50, 3, 300, 100000), .grow = 5000,
+			    .notes = true },
+			  { KERNEL(64, 64, 16, 300, 100000), .grow = 4000,
+			    .notes = true, .iomaps = true } },
+	}, {
+		.name = "kernel user, ring grows", .seeds = 10,
+		.host = { { KERNEL(8192, 4096, 384, 65536, 700000),
+			    .grow = 131072 },
+			  { USER(131072, 384, 65536, 700000) } },
+	}, {
+		.name = "kernel user, ring grows, tiny", .seeds = 40,
+		.host = { { KERNEL(1, 1, 1, 10, 2000), .grow = 3 },
+			  { USER(2, 16, 10, 2000) } },
+	}, {
+		.name = "kernel user, ring grows, odd sizes", .seeds = 40,
+		.host = { { KERNEL(61, 30, 3, 100, 20000), .grow = 1009,
+			    .small_grants = true, .eager = true },
+			  { USER(32, 16, 100, 20000), .entries = 3,
+			    .foreign = true } },
+	}, {
 		/* tests the model */
 		.name = "user user", .seeds = 4,
 		.host = { { USER(4000, 16, 65536, 200000) },

@@ -498,16 +498,25 @@ static inline bool vec_check_txwin(const struct vec_txwin *v,
 	return true;
 }
 
+static inline bool vec_rxring_eq(struct vec_fail *f,
+				 const struct rsock_rxring *got,
+				 const struct rsock_rxring *want)
+{
+	return vec_eq(f, "size", got->size, want->size) &&
+	       vec_eq(f, "head", got->head, want->head) &&
+	       vec_eq(f, "avail", got->avail, want->avail) &&
+	       vec_eq(f, "granted", got->granted, want->granted);
+}
+
 static inline bool vec_rxwin_eq(struct vec_fail *f,
 				const struct rsock_rxwin *got,
 				const struct rsock_rxwin *want)
 {
 	int i;
 
-	if (!vec_eq(f, "size", got->size, want->size) ||
-	    !vec_eq(f, "head", got->head, want->head) ||
-	    !vec_eq(f, "avail", got->avail, want->avail) ||
-	    !vec_eq(f, "granted", got->granted, want->granted) ||
+	if (!vec_rxring_eq(f, &got->ring[0], &want->ring[0]) ||
+	    !vec_rxring_eq(f, &got->ring[1], &want->ring[1]) ||
+	    !vec_eq(f, "ring granted of", got->to, want->to) ||
 	    !vec_eq(f, "nr_grants", got->nr_grants, want->nr_grants) ||
 	    !vec_eq(f, "seq", got->seq, want->seq) ||
 	    !vec_eq(f, "held", got->held, want->held) ||
@@ -522,10 +531,21 @@ static inline bool vec_rxwin_eq(struct vec_fail *f,
 	return true;
 }
 
+static inline bool vec_rxring_sane(const struct rsock_rxring *r,
+				   struct vec_fail *f)
+{
+	return vec_eq(f, "head in ring", r->head < r->size, true) &&
+	       vec_eq(f, "unread and granted fit",
+		      (u64)r->avail + r->granted <= r->size, true);
+}
+
 /* What holds at all times, whatever the peer does */
 static inline bool vec_rxwin_sane(const struct rsock_rxwin *w,
 				  struct vec_fail *f)
 {
+	const struct rsock_rxring *first = &w->ring[0], *second = &w->ring[1];
+	const struct rsock_rxring none = {};
+	bool whole = !first->granted;
 	u64 sum = 0;
 	int i;
 
@@ -536,11 +556,13 @@ static inline bool vec_rxwin_sane(const struct rsock_rxwin *w,
 		if (!vec_eq(f, "grant is not empty", w->grants[i] > 0, true))
 			return false;
 		sum += w->grants[i];
+		whole |= sum == first->granted;
 	}
-	return vec_eq(f, "sum of grants", sum, w->granted) &&
-	       vec_eq(f, "head in ring", w->head < w->size, true) &&
-	       vec_eq(f, "unread and granted fit",
-		      (u64)w->avail + w->granted <= w->size, true) &&
+	return vec_eq(f, "sum of grants", sum, rsock_rxwin_granted(w)) &&
+	       vec_eq(f, "a grant is of one ring", whole, true) &&
+	       vec_rxring_sane(first, f) &&
+	       (w->to ? vec_rxring_sane(second, f) :
+			vec_rxring_eq(f, second, &none)) &&
 	       vec_eq(f, "within credits",
 		      (u16)(w->seq - w->told) <= w->credits, true) &&
 	       vec_eq(f, "kept are not returned",
@@ -586,8 +608,10 @@ static inline bool vec_rxwin_message(struct rsock_rxwin *w,
 		return vec_rxwin_eq(f, w, &before);
 	}
 	return vec_eq(f, "offset", off, s->off) &&
-	       vec_eq(f, "avail", w->avail, before.avail + s->n * s->a) &&
-	       vec_eq(f, "granted", w->granted, before.granted - s->n * s->a);
+	       vec_eq(f, "avail", rsock_rxwin_avail(w),
+		      rsock_rxwin_avail(&before) + s->n * s->a) &&
+	       vec_eq(f, "granted", rsock_rxwin_granted(w),
+		      rsock_rxwin_granted(&before) - s->n * s->a);
 }
 
 static inline bool vec_rxwin_release(struct rsock_rxwin *w, u32 n,
@@ -602,10 +626,35 @@ static inline bool vec_rxwin_release(struct rsock_rxwin *w, u32 n,
 	return vec_rxwin_eq(f, w, &want);
 }
 
+static inline bool vec_rxwin_consume(struct rsock_rxwin *w,
+				     const struct vec_step *s,
+				     struct vec_fail *f)
+{
+	u32 want = rsock_rxwin_avail(w) - s->n * s->a;
+	u32 i;
+
+	for (i = 0; i < s->n; i++)
+		rsock_rxwin_consume(w, s->a);
+	return vec_eq(f, "avail", rsock_rxwin_avail(w), want);
+}
+
+static inline bool vec_rxwin_grow(struct rsock_rxwin *w, u32 size,
+				  struct vec_fail *f)
+{
+	struct rsock_rxwin want = *w;
+
+	want.ring[1].size = size;
+	want.to = 1;
+	rsock_rxwin_grow(w, size);
+	return vec_rxwin_eq(f, w, &want) &&
+	       vec_eq(f, "sizes", rsock_rxwin_size(w),
+		      (u64)want.ring[0].size + size);
+}
+
 static inline bool vec_rxwin_step(struct rsock_rxwin *w,
 				  const struct vec_step *s, struct vec_fail *f)
 {
-	u32 off, i;
+	u32 off;
 
 	switch (s->op) {
 	case VEC_DATA:
@@ -614,10 +663,14 @@ static inline bool vec_rxwin_step(struct rsock_rxwin *w,
 		return vec_rxwin_message(w, s, f);
 	case VEC_RELEASE:
 		return vec_rxwin_release(w, s->n, f);
+	case VEC_UNREAD:
+		return vec_eq(f, "unread", rsock_rxwin_unread(w, s->a, &off),
+			      s->want) &&
+		       (!s->want || vec_eq(f, "offset", off, s->off));
 	case VEC_CONSUME:
-		for (i = 0; i < s->n; i++)
-			rsock_rxwin_consume(w, s->a);
-		return true;
+		return vec_rxwin_consume(w, s, f);
+	case VEC_GROW:
+		return vec_rxwin_grow(w, s->a, f);
 	case VEC_GRANTABLE:
 		return vec_eq(f, "grantable", rsock_rxwin_grantable(w, &off),
 			      s->want) &&
@@ -647,10 +700,11 @@ static inline bool vec_check_rxwin(const struct vec_rxwin *v,
 	if (v->entries)
 		rsock_rxwin_peer(&w, &peer);
 	f->step = -1;
-	if (!vec_eq(f, "size", w.size, v->size) ||
-	    !vec_eq(f, "avail", w.avail, 0) ||
+	if (!vec_eq(f, "size", rsock_rxwin_size(&w), v->size) ||
+	    !vec_eq(f, "avail", rsock_rxwin_avail(&w), 0) ||
 	    !vec_eq(f, "held", w.held, 0) ||
-	    !vec_eq(f, "granted", w.granted, v->first) ||
+	    !vec_eq(f, "granted", rsock_rxwin_granted(&w), v->first) ||
+	    !vec_eq(f, "ring granted of", w.to, 0) ||
 	    !vec_eq(f, "nr_grants", w.nr_grants, 1) ||
 	    !vec_rxwin_sane(&w, f))
 		return false;
