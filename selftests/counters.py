@@ -359,7 +359,7 @@ def lost():
     sent = 0
     while True:     # the stream is stuck, and there is room to queue more
         sent += client.send(bytes(PAGE))
-        if sent > 1 << 18:
+        if sent > server.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) + 4 * PAGE:
             break
     place(client, b"x", 0)
     iomap(server, at, PAGE, 0, RSOCK_IOUNMAP)

@@ -208,7 +208,7 @@ int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr, u64 iova)
  * rsock_buf_create() - make a buffer with a memory region of its own
  * @buf: zeroed structure
  * @pd: protection domain
- * @nr: pages
+ * @len: bytes that the region is to have, of as many pages as they need
  * @iova: address that the peer is to know it by, a multiple of the page size
  *
  * Context: process.
@@ -217,8 +217,9 @@ int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr, u64 iova)
  * to unmap and free the buffer.
  */
 struct ib_mr *rsock_buf_create(struct rsock_buf *buf, struct ib_pd *pd,
-			       unsigned int nr, u64 iova)
+			       u32 len, u64 iova)
 {
+	unsigned int nr = PFN_UP(len);
 	struct ib_mr *mr;
 	int err;
 
@@ -231,7 +232,7 @@ struct ib_mr *rsock_buf_create(struct rsock_buf *buf, struct ib_pd *pd,
 	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, nr);
 	if (IS_ERR(mr))
 		return mr;
-	err = rsock_dma_to_mr(buf->dma, (u64)nr * PAGE_SIZE, mr, iova);
+	err = rsock_dma_to_mr(buf->dma, len, mr, iova);
 	if (!err)
 		return mr;
 	ib_dereg_mr(mr);

@@ -22,8 +22,8 @@
 #include "watch.h"
 
 #define RSOCK_RING_MIN		(4 * PAGE_SIZE)
-/* The first ring, which an idle connection keeps for good */
-#define RSOCK_RING_FIRST_SIZE	(2 * PAGE_SIZE)
+/* The first ring, which is all that an idle connection has */
+#define RSOCK_RING_FIRST_SIZE	SZ_4K
 
 /* An RNR NAK asks the sender to come again after 0.64 ms (IBTA, table 45) */
 #define RSOCK_RNR_TIMER		12
@@ -255,13 +255,13 @@ static void rsock_ep_clamp(struct rsock_ep *ep)
 	u32 max_wr = min3(attr->max_qp_wr, attr->max_cqe / 2, RSOCK_MAX_WR);
 	u32 tables = RSOCK_SGL_ENTRIES * RSOCK_SGE_LEN +
 		     ep->cfg.iomap * RSOCK_IOMAP_LEN;
-	u32 max_pages = min_t(u32, attr->max_fast_reg_page_list_len -
-			      PFN_UP(tables), RSOCK_MAX_RING / PAGE_SIZE);
+	u32 max_pages = min_t(u32, attr->max_fast_reg_page_list_len,
+			      RSOCK_MAX_RING / PAGE_SIZE);
 	u32 ring = clamp_t(u32, ep->cfg.ring, RSOCK_RING_MIN,
 			   max_pages * PAGE_SIZE);
 
 	ep->cfg.ring = rounddown_pow_of_two(ring);
-	ep->ring_off = PAGE_ALIGN(tables);
+	ep->ring_off = L1_CACHE_ALIGN(tables);
 	ep->cfg.sq = min_t(u32, (ep->cfg.sq + RSOCK_SQ_CTRL) *
 			   rsock_wr_per_msg(ep->iwarp),
 			   max_wr - RSOCK_SQ_EXTRA);
@@ -392,8 +392,7 @@ int rsock_ep_open(struct rsock_ep *ep)
 	if (IS_ERR(ep->pd))
 		return PTR_ERR(ep->pd);
 	ep->mr = rsock_buf_create(&ep->buf, ep->pd,
-				  PFN_UP(ep->ring_off + RSOCK_RING_FIRST_SIZE),
-				  RSOCK_IOVA);
+				  ep->ring_off + RSOCK_RING_FIRST_SIZE, RSOCK_IOVA);
 	if (IS_ERR(ep->mr))
 		return PTR_ERR(ep->mr);
 	err = rsock_ep_create_ctrl(ep);

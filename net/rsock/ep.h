@@ -60,8 +60,8 @@ struct rsock_notes;
 struct sock;
 
 /*
- * Where the peer sees our memory: tables at this address, the first ring in the
- * pages behind them. Each endpoint has a protection domain of its own, so that
+ * Where the peer sees our memory: tables at this address, the first ring behind
+ * them. Each endpoint has a protection domain of its own, so that
  * they may all use the same; the second ring's region has it, too.
  */
 #define RSOCK_IOVA		0x10000

@@ -88,7 +88,7 @@ EXPORT_SYMBOL_GPL(rsock_net_next);
 
 /* A closed socket keeps its memory, also of a program that has ended */
 #define RSOCK_FIN_TIMEOUT_MAX	3600
-/* By default, connections with buffers of the usual size could take it all */
+/* By default, so much of all memory for each connection: idle ones take less */
 #define RSOCK_MEM_PER_CONN	(128 * 1024)
 #define RSOCK_CONNS_MAX		65536
 

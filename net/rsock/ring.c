@@ -4,15 +4,29 @@
  *
  * A connection begins with a small one, in the buffer that has its tables, so
  * that thousands may be idle. When the peer has filled half of that before it
- * was read, a work item gets a second one of the size that the socket asked for,
- * which takes over: the peer is granted nothing of the first one any more, and
- * learns where the second is from its first grant (see win.h). A grant cannot be
- * taken back, so that a ring stays as long as the connection does.
+ * was read, or is granted of it often, a work item gets a second one of the size
+ * that the socket asked for, which takes over: the peer is granted nothing of the
+ * first one any more, and learns where the second is from its first grant (see
+ * win.h). A grant cannot be taken back, so that a ring stays as long as the
+ * connection does.
  */
 
 #include "ring.h"
 
+#include <linux/jiffies.h>
+
 #include "ep.h"
+
+/* Who is granted of the first ring so often in a second is not idle */
+#define RSOCK_RING_BUSY		8
+
+static void rsock_ring_want(struct rsock_ep *ep)
+{
+	if (ep->ring.state != RSOCK_RING_FIRST)
+		return;
+	WRITE_ONCE(ep->ring.state, RSOCK_RING_WANTED);
+	rsock_ep_queue_work(ep);
+}
 
 /**
  * rsock_ring_filled() - bytes arrived: is the ring too small?
@@ -22,11 +36,24 @@ void rsock_ring_filled(struct rsock_ep *ep)
 {
 	const struct rsock_rxring *first = &ep->rx.win.ring[0];
 
-	if (ep->ring.state != RSOCK_RING_FIRST ||
-	    first->avail < first->size / 2)
-		return;
-	WRITE_ONCE(ep->ring.state, RSOCK_RING_WANTED);
-	rsock_ep_queue_work(ep);
+	if (first->avail >= first->size / 2)
+		rsock_ring_want(ep);
+}
+
+/**
+ * rsock_ring_granted() - the peer was granted of a ring: is that too small?
+ * @ep: endpoint in any state, ep->lock held
+ */
+void rsock_ring_granted(struct rsock_ep *ep)
+{
+	struct rsock_ring *ring = &ep->ring;
+
+	if (time_after(jiffies, ring->since + HZ)) {
+		ring->since = jiffies;
+		ring->grants = 0;
+	}
+	if (++ring->grants >= RSOCK_RING_BUSY)
+		rsock_ring_want(ep);
 }
 
 static void rsock_ring_free(struct rsock_ring *ring)
@@ -41,7 +68,7 @@ static bool rsock_ring_alloc(struct rsock_ep *ep)
 {
 	struct rsock_ring *ring = &ep->ring;
 
-	ring->mr = rsock_buf_create(&ring->buf, ep->pd, PFN_UP(ep->cfg.ring),
+	ring->mr = rsock_buf_create(&ring->buf, ep->pd, ep->cfg.ring,
 				    RSOCK_IOVA);
 	if (!IS_ERR(ring->mr))
 		return true;

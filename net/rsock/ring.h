@@ -25,16 +25,21 @@ enum rsock_ring_state {
 /**
  * struct rsock_ring - the second ring
  * @state: how far it is. ep->lock
+ * @grants: of the first ring, since @since. ep->lock
+ * @since: jiffies. ep->lock
  * @buf: its memory, empty at first: the work's up to state READY, constant then
  * @mr: its memory region, or NULL; likewise
  */
 struct rsock_ring {
 	enum rsock_ring_state state;
+	u32 grants;
+	unsigned long since;
 	struct rsock_buf buf;
 	struct ib_mr *mr;
 };
 
 void rsock_ring_filled(struct rsock_ep *ep);
+void rsock_ring_granted(struct rsock_ep *ep);
 void rsock_ring_prepare(struct rsock_ep *ep);
 void rsock_ring_push(struct rsock_ep *ep);
 void rsock_ring_release(struct rsock_ep *ep);

@@ -88,6 +88,7 @@ static void rsock_rx_grant(struct rsock_ep *ep, u32 offset, u32 len)
 	rsock_sq_post_ctrl(ep, rsock_rx_credit_msg(ep, len),
 			   ep->peer.sgl.addr + entry * RSOCK_SGE_LEN,
 			   ep->peer.sgl.key, payload, sizeof(payload), false);
+	rsock_ring_granted(ep);
 }
 
 /* Tell the peer of slots that nothing is written through any more */

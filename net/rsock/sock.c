@@ -22,7 +22,7 @@
 #include "watch.h"
 
 #define RSOCK_SNDBUF	(256 * 1024)
-#define RSOCK_RCVBUF	(128 * 1024)
+#define RSOCK_RCVBUF	(256 * 1024)
 /* With what ep.c adds, less than 64, which drivers round up to */
 #define RSOCK_SQSIZE	48
 #define RSOCK_RQSIZE	64

@@ -5,6 +5,8 @@
 
 #include "win.h"
 
+#include <linux/minmax.h>
+
 /**
  * rsock_txwin_init() - start from what the peer said when connecting
  * @w: window
@@ -140,7 +142,7 @@ static u32 rsock_rxwin_offset(const struct rsock_rxwin *w,
 /**
  * rsock_rxwin_init() - start, with part of the ring granted
  * @w: window
- * @size: bytes in the ring
+ * @size: bytes in the first ring, at most 2^31
  * @first: bytes from its start that the connection data grants, 1..@size
  * @credits: messages that the connection data grants
  */
@@ -170,7 +172,7 @@ void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer)
  * rsock_rxwin_data() - a data message arrived
  * @w: window
  * @len: bytes, as the peer says
- * @offset: set to where in the ring they are; they do not wrap
+ * @offset: set to where in the rings they are; they do not wrap
  *
  * Return: 0, RSOCK_FAULT_OVERRUN or RSOCK_FAULT_FLOOD.
  */
@@ -274,7 +276,7 @@ void rsock_rxwin_consume(struct rsock_rxwin *w, u32 len)
 /**
  * rsock_rxwin_grow() - grant of another ring from now on
  * @w: window that has one ring
- * @size: bytes in the other one, not 0
+ * @size: bytes in the other one, not 0; less than 2^32 in both
  */
 void rsock_rxwin_grow(struct rsock_rxwin *w, u32 size)
 {
@@ -285,7 +287,7 @@ void rsock_rxwin_grow(struct rsock_rxwin *w, u32 size)
 /**
  * rsock_rxwin_grantable() - what could be granted now
  * @w: window
- * @offset: set to its place in the ring
+ * @offset: set to its place in the rings
  *
  * A grant is contiguous, and one entry of the peer's table must be unused: one
  * whose bytes have all arrived.

@@ -11,6 +11,8 @@
  * its SGL table has entries (two), filled in order and each to its last byte.
  */
 
+#include <linux/compiler.h>
+
 #include "wire.h"
 
 /**

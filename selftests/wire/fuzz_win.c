@@ -8,6 +8,8 @@
  * the window says and does must agree with it at every step.
  */
 
+#include <linux/minmax.h>
+
 #include "fuzz.h"
 #include "win.h"
 

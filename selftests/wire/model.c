@@ -27,6 +27,7 @@
 
 #include "model.h"
 
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/swab.h>
 #include <stdlib.h>
