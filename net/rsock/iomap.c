@@ -666,14 +666,21 @@ static bool rsock_region_is_gone(struct rsock_ep *ep, void *arg)
 }
 
 /*
- * Let go of a region of which the peer was told that it is gone. One that does
- * not confirm it is reset, as by a caller who is killed and cannot wait.
+ * Let go of a region of which the peer was told that it is gone. One that has not
+ * confirmed it is reset.
  */
-static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
+static void rsock_region_let_go(struct rsock_ep *ep, struct rsock_region *r)
 {
-	if (!rsock_region_wait(ep, r, rsock_region_is_gone, r))
+	if (!rsock_region_is_gone(ep, r))
 		rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_REVOKETIMEOUTS);
 	rsock_region_end(ep, r);
+}
+
+/* The same after some time, unless the caller is killed and cannot wait */
+static void rsock_region_withdraw(struct rsock_ep *ep, struct rsock_region *r)
+{
+	rsock_region_wait(ep, r, rsock_region_is_gone, r);
+	rsock_region_let_go(ep, r);
 }
 
 /*
@@ -697,11 +704,14 @@ static void rsock_region_owe(struct rsock_ep *ep, struct rsock_region *r)
 }
 
 /*
- * Unmap a region, or that which @m describes, and which the peer has @used. The
- * caller is a user. Returns false if there is no such mapping.
+ * Have the peer write no more to a region, or that which @m describes, and which
+ * it has @used. The caller is a user. Returns the region, which is the caller's
+ * then, or NULL if there is no such mapping.
  */
-static bool rsock_io_unmap(struct rsock_ep *ep, struct rsock_region *r,
-			   const struct rsock_iomap *m, bool used)
+static struct rsock_region *rsock_io_revoke(struct rsock_ep *ep,
+					    struct rsock_region *r,
+					    const struct rsock_iomap *m,
+					    bool used)
 {
 	spin_lock_bh(&ep->lock);
 	if (m)
@@ -713,8 +723,6 @@ static bool rsock_io_unmap(struct rsock_ep *ep, struct rsock_region *r,
 	if (r && used)
 		rsock_region_owe(ep, r);
 	spin_unlock_bh(&ep->lock);
-	if (r)
-		rsock_region_withdraw(ep, r);
 	return r;
 }
 
@@ -744,15 +752,17 @@ static bool rsock_io_is_clear(struct rsock_ep *ep)
  */
 int rsock_iomap_del(struct rsock_ep *ep, const struct rsock_iomap *m)
 {
-	bool found;
+	struct rsock_region *r;
 
 	if (!rsock_io_enter(ep))
 		return wait_event_killable(ep->io.wait,
 					   rsock_io_is_clear(ep)) ?:
 		       -ENOTCONN;
-	found = rsock_io_unmap(ep, NULL, m, false);
+	r = rsock_io_revoke(ep, NULL, m, false);
+	if (r)
+		rsock_region_withdraw(ep, r);
 	rsock_io_leave(ep);
-	return found ? 0 : -EINVAL;
+	return r ? 0 : -EINVAL;
 }
 
 static bool rsock_region_has_ended(struct rsock_ep *ep,
@@ -767,7 +777,57 @@ static bool rsock_region_has_ended(struct rsock_ep *ep,
 }
 
 /**
- * rsock_iomap_del_region() - unmap memory of the kernel
+ * rsock_iomap_del_begin() - begin to unmap memory of the kernel
+ * @ep: endpoint in any state
+ * @r: region; no effect if it was taken away with the connection
+ * @used: the peer is finished with it, and need not be waited for
+ *
+ * ep->io.wait tells when to look how it goes on: rsock_iomap_del_is_due().
+ *
+ * Return: true if it is for the caller to end it: rsock_iomap_del_end().
+ */
+bool rsock_iomap_del_begin(struct rsock_ep *ep, struct rsock_region *r,
+			   bool used)
+{
+	if (!__rsock_io_enter(ep, r->buf.lent))
+		return false;
+	if (rsock_io_revoke(ep, r, NULL, used))
+		return true;
+	rsock_io_leave(ep);
+	return false;
+}
+
+/**
+ * rsock_iomap_del_is_due() - is there nothing to wait for any more?
+ * @ep: endpoint
+ * @r: region
+ * @ours: what rsock_iomap_del_begin() has returned
+ */
+bool rsock_iomap_del_is_due(struct rsock_ep *ep, struct rsock_region *r,
+			    bool ours)
+{
+	if (ours)
+		return rsock_region_is_gone(ep, r);
+	return !r->buf.lent || rsock_region_has_ended(ep, r);
+}
+
+/**
+ * rsock_iomap_del_end() - let go of a region that is ours
+ * @ep: endpoint
+ * @r: region
+ *
+ * A peer that has not confirmed it is reset.
+ *
+ * Context: process; sleeps, but not for the peer.
+ */
+void rsock_iomap_del_end(struct rsock_ep *ep, struct rsock_region *r)
+{
+	rsock_region_let_go(ep, r);
+	rsock_io_leave(ep);
+}
+
+/**
+ * rsock_iomap_del_region() - unmap memory of the kernel, and wait
  * @ep: endpoint in any state
  * @r: region; no effect if it was taken away with the connection
  * @used: the peer is finished with it, and need not be waited for
@@ -780,8 +840,8 @@ static bool rsock_region_has_ended(struct rsock_ep *ep,
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r,
 			    bool used)
 {
-	if (__rsock_io_enter(ep, r->buf.lent)) {
-		rsock_io_unmap(ep, r, NULL, used);
+	if (rsock_iomap_del_begin(ep, r, used)) {
+		rsock_region_withdraw(ep, r);
 		rsock_io_leave(ep);
 	}
 	if (r->buf.lent)

@@ -78,6 +78,11 @@ int rsock_iomap_add_own(struct rsock_ep *ep, u64 offset, u64 len,
 int rsock_iomap_add_bvec(struct rsock_ep *ep, u64 offset,
 			 const struct bio_vec *bv, unsigned int nr,
 			 struct rsock_region **region);
+bool rsock_iomap_del_begin(struct rsock_ep *ep, struct rsock_region *r,
+			   bool used);
+bool rsock_iomap_del_is_due(struct rsock_ep *ep, struct rsock_region *r,
+			    bool ours);
+void rsock_iomap_del_end(struct rsock_ep *ep, struct rsock_region *r);
 void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r,
 			    bool used);
 unsigned int rsock_iomap_list(struct rsock_ep *ep, struct rsock_iomap *list,

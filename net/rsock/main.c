@@ -67,8 +67,8 @@ static void __exit rsock_exit(void)
 {
 	rsock_inet_exit();
 	rsock_af_exit();
-	rsock_mapping_exit();
 	rsock_dev_exit();
+	rsock_mapping_exit();
 	destroy_workqueue(rsock_iw_wq);
 	destroy_workqueue(rsock_wq);
 	rsock_pernet_exit();

@@ -15,23 +15,69 @@
 #include "region.h"
 #include "rsock.h"
 
-/*
- * For those who do not wait; each of these may wait for its peer. Processes that
- * exit have one of their own, lest they hold up users in the kernel.
- */
+/* Nothing there waits for a peer: what does is looked at again */
 static struct workqueue_struct *rsock_unmap_wq;
-static struct workqueue_struct *rsock_exit_wq;
 
-static void rsock_unmap_work(struct work_struct *work)
+static int rsock_unmap_wake(struct wait_queue_entry *wait, unsigned int mode,
+			    int flags, void *key)
 {
-	struct rsock_mapping *map = container_of(work, struct rsock_mapping,
-						 work);
+	struct rsock_mapping *map = container_of(wait, struct rsock_mapping,
+						 wait);
+
+	mod_delayed_work(rsock_unmap_wq, &map->work, 0);
+	return 0;
+}
+
+static void rsock_unmap_begin(struct rsock_mapping *map)
+{
+	map->begun = true;
+	map->ours = rsock_iomap_del_begin(map->ep, map->region, map->used);
+	map->deadline = jiffies + RSOCK_IOMAP_TIMEOUT;
+	init_waitqueue_func_entry(&map->wait, rsock_unmap_wake);
+	add_wait_queue(&map->ep->io.wait, &map->wait);
+}
+
+/* Is it due, or overdue? Else the work runs again when that may have changed. */
+static bool rsock_unmap_is_due(struct rsock_mapping *map)
+{
+	unsigned long now = jiffies;
+
+	if (rsock_iomap_del_is_due(map->ep, map->region, map->ours))
+		return true;
+	if (!map->ours)
+		return false;
+	if (time_after_eq(now, map->deadline))
+		return true;
+	/* Without effect if it has been woken already */
+	queue_delayed_work(rsock_unmap_wq, &map->work, map->deadline - now);
+	return false;
+}
+
+static void rsock_unmap_end(struct rsock_mapping *map)
+{
 	void (*done)(void *arg) = map->done;
 	void *arg = map->arg;
 
-	rsock_unmap(map);
+	remove_wait_queue(&map->ep->io.wait, &map->wait);
+	cancel_delayed_work(&map->work);
+	if (map->ours)
+		rsock_iomap_del_end(map->ep, map->region);
+	rsock_mapping_free(map);
 	if (done)
 		done(arg);
+}
+
+static void rsock_unmap_work(struct work_struct *work)
+{
+	struct rsock_mapping *map = container_of(to_delayed_work(work),
+						 struct rsock_mapping, work);
+	unsigned long flags = rsock_memalloc_save(map->ep->gfp);
+
+	if (!map->begun)
+		rsock_unmap_begin(map);
+	if (rsock_unmap_is_due(map))
+		rsock_unmap_end(map);
+	rsock_memalloc_restore(flags);
 }
 
 /**
@@ -47,7 +93,7 @@ struct rsock_mapping *rsock_mapping_alloc(struct rsock_ep *ep)
 	if (!map)
 		return NULL;
 	map->ep = rsock_ep_get(ep);
-	INIT_WORK(&map->work, rsock_unmap_work);
+	INIT_DELAYED_WORK(&map->work, rsock_unmap_work);
 	return map;
 }
 
@@ -178,6 +224,8 @@ EXPORT_SYMBOL_GPL(rsock_unmap);
  *	context where it may sleep
  * @arg: its argument
  *
+ * No thread waits for the peer meanwhile.
+ *
  * Context: any.
  */
 void rsock_unmap_async(struct rsock_mapping *map, void (*done)(void *arg),
@@ -185,18 +233,9 @@ void rsock_unmap_async(struct rsock_mapping *map, void (*done)(void *arg),
 {
 	map->done = done;
 	map->arg = arg;
-	queue_work(rsock_unmap_wq, &map->work);
+	queue_delayed_work(rsock_unmap_wq, &map->work, 0);
 }
 EXPORT_SYMBOL_GPL(rsock_unmap_async);
-
-/**
- * rsock_mapping_exit_process() - undo the mapping of a process that exits
- * @map: mapping, freed by this
- */
-void rsock_mapping_exit_process(struct rsock_mapping *map)
-{
-	queue_work(rsock_exit_wq, &map->work);
-}
 
 /**
  * rsock_flush() - see the end of callbacks that have begun
@@ -216,21 +255,17 @@ EXPORT_SYMBOL_GPL(rsock_flush);
 
 int rsock_mapping_init(void)
 {
-	/* Each waits for a peer, which may take its time */
 	rsock_unmap_wq = alloc_workqueue("rsock_unmap",
-					 WQ_UNBOUND | WQ_MEM_RECLAIM,
-					 WQ_MAX_ACTIVE);
-	if (!rsock_unmap_wq)
-		return -ENOMEM;
-	rsock_exit_wq = alloc_workqueue("rsock_exit", WQ_UNBOUND, 0);
-	if (rsock_exit_wq)
-		return 0;
-	destroy_workqueue(rsock_unmap_wq);
-	return -ENOMEM;
+					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return rsock_unmap_wq ? 0 : -ENOMEM;
 }
 
+/**
+ * rsock_mapping_exit() - see the end of what is being undone
+ *
+ * When there is no connection any more, all of it is due.
+ */
 void rsock_mapping_exit(void)
 {
-	destroy_workqueue(rsock_exit_wq);
 	destroy_workqueue(rsock_unmap_wq);
 }

@@ -27,7 +27,7 @@ static int rsock_mapping_release(struct inode *inode, struct file *file)
 	struct rsock_mapping *map = file->private_data;
 
 	if (current->flags & (PF_EXITING | PF_KTHREAD))
-		rsock_mapping_exit_process(map);
+		rsock_unmap_async(map, NULL, NULL);
 	else
 		rsock_unmap(map);
 	return 0;
