@@ -13,7 +13,13 @@
 
 #include "rpc.h"
 
-/* Bytes of one client that are on their way */
+/*
+ * Bytes of one client that are on their way. They need no consent of it but that of
+ * its device, and if that is silent ours gives up within seconds, which ends the
+ * connection and all that waits for it. So a wire that is too slow is what comes up
+ * to this, and to wait for sk_sndtimeo besides takes one that moves less than a
+ * reply in that time, which no test has: rxe loses such a connection sooner.
+ */
 #define RRPC_PLACING_MAX	(4 * RRPC_MAX_PAYLOAD)
 
 /**

@@ -252,7 +252,11 @@ int rrpc_window_check(struct rrpc_svc *svc, const struct rrpc_chunk *c, u32 len)
 {
 	if (len > RRPC_PLACED_REST || c->pos > len)
 		return -EPROTO;
-	/* The client may know of it before we do */
+	/*
+	 * The client may know of it before we do; what is left of the work takes no
+	 * time then. One that lies has this thread wait for what it does not take
+	 * itself, 20 s at most, as one has who does not read its replies.
+	 */
 	if (!rrpc_window_is_mapped(svc, c->offset))
 		flush_work(&svc->window_work);
 	if (!rrpc_window_is_mapped(svc, c->offset))
