@@ -15,7 +15,7 @@
 # shellcheck source=selftests/nfs_lib.sh
 . "$(dirname "$0")/nfs_lib.sh"
 
-for program in mount.nfs exportfs fio git; do
+for program in mount.nfs exportfs fio git stress-ng dbench; do
 	command -v $program >/dev/null || {
 		skip "NFS" "no $program here (tools/vm/setup nfs)"
 		finish
@@ -69,6 +69,20 @@ verified() { # NAME FIO-OPTION...
 	rm -f "$at"/verify.*
 }
 
+# Debian has neither fsx nor fsstress, see Documentation/nfs.rst
+stressed() { # NAME
+	# Some end long after that
+	timeout $((LIMIT * 3)) stress-ng --temp-path "$MNT/$1" --verify --timeout 10 \
+		--chmod 1 --dentry 1 --dentries 64 --dir 1 --dir-dirs 64 --fallocate 1 --fallocate-bytes 2m \
+		--fcntl 1 --flock 1 --hdd 1 --hdd-bytes 2m --iomix 1 --iomix-bytes 2m --lockf 1 \
+		--mmap 1 --mmap-bytes 1m --mmap-file --readahead 1 --readahead-bytes 2m \
+		--rename 1 --seek 1 --seek-size 2m --sync-file 1 --sync-file-bytes 2m --touch 1 --utime 1
+}
+
+loaded() { # NAME: by what an office does to a file server
+	timeout "$LIMIT" dbench -D "$MNT/$1" -t 10 4 && rm -r "$MNT/$1/clients"
+}
+
 nfs_begin
 
 # --- what the documentation says -----------------------------------------------------
@@ -96,6 +110,8 @@ for version in 4.2 3; do
 	check "NFSv$version: fio, buffered" verified "$name"
 	check "NFSv$version: fio, direct" verified "$name" --direct=1 --bsrange=4k-128k
 	check "NFSv$version: fio, by mmap" verified "$name" --ioengine=mmap
+	check "NFSv$version: stress-ng" stressed "$name"
+	check "NFSv$version: dbench" loaded "$name"
 	check "NFSv$version: random work" "$PROGRAMS/nfs_file" -n 3000 -s 7 -l 3000000 "$MNT/$name/file"
 done
 
@@ -112,7 +128,9 @@ busy_end "nothing lost by a restart" lost
 # --- a wire that is cut ------------------------------------------------------------------
 
 modprobe -q sch_netem
+netem=
 if tc qdisc add dev "$ANET" root netem loss 0% 2>/dev/null; then
+	netem=y
 	busy_begin v4 v3
 	tc qdisc change dev "$ANET" root netem loss 100%
 	sleep 12
@@ -130,26 +148,137 @@ check "and comes back" rdma link add "$BDEV" type "$RDMA_DRIVER" netdev "$BNET"
 busywait 5 gid_known "$BDEV" "$B4"
 busy_end "nothing lost by that" lost
 
-# --- a server that stays away ------------------------------------------------------------------
+# --- a server that is silent -----------------------------------------------------------
 
-stuck() { # PID: it waits for the server
-	! gone "$1" && sleep 2 && ! gone "$1"
+# Who waits for it can be killed, and "umount -f" has him fail; as over TCP, by which
+# the same is done. Without a cache, since what is in it has to be written, and waits
+# once more, as it is unmounted; and by one process each, since whoever has a file
+# open for writing does that.
+cat >"$OUT/io.py" <<'EOF'
+import mmap, os, sys
+fd = os.open(sys.argv[2], os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+buf = mmap.mmap(-1, 1 << 16)
+io = {"reader": os.preadv, "writer": os.pwritev}[sys.argv[1]]
+os.pwritev(fd, [buf], 0)
+try:
+    while True:
+        io(fd, [buf], 0)
+        os.write(1, b".")
+except OSError as e:
+    print("failed", e.errno)
+EOF
+
+IO=()
+io_begin() { # in the mount "quiet"
+	local program
+	IO=()
+	for program in {reader,writer}-{1..4}; do
+		background python3 "$OUT/io.py" "${program%-*}" "$MNT/quiet/$program" >"$OUT/$program" 2>&1
+		IO+=($!)
+	done
+	for program in {reader,writer}-{1..4}; do
+		busywait "$LIMIT" test -s "$OUT/$program" || return
+	done
 }
 
-for name in v4 v3; do
-	server_stop
-	background dd if=/dev/zero of="$MNT/$name/never" bs=64k count=16 conv=fsync status=none
-	pid=$!
-	check "$name: a program waits for the server" stuck $pid
-	kill -9 $pid
-	check "$name: and can be killed" busywait 20 gone $pid
-	background dd if=/dev/zero of="$MNT/$name/never" bs=64k count=16 conv=fsync status=none 2>"$OUT/never"
-	pid=$!
-	stuck $pid
-	check "$name: umount -f ends its calls" busywait 60 eval "umount -f '$MNT/$name' || gone $pid"
-	kill -9 $pid 2>/dev/null
-	check "$name: unmounted" busywait 60 eval "! mountpoint -q '$MNT/$name' || umount -f '$MNT/$name'"
-	server_start
+sizes() {
+	stat -c %s "$OUT"/{reader,writer}-?
+}
+
+all_wait() {
+	local before
+	before=$(sizes)
+	sleep 2
+	[ "$(sizes)" = "$before" ] && kill -0 "${IO[@]}"
+}
+
+all_gone() { # COMMAND...: which ends them, if not all at once
+	local pid
+	"$@"
+	for pid in "${IO[@]}"; do
+		gone "$pid" || return
+	done
+}
+
+all_failed() {
+	local program
+	for program in {reader,writer}-{1..4}; do
+		tr -d . <"$OUT/$program"
+		grep -q failed "$OUT/$program" || return
+	done
+}
+
+# What it still has to tell the server, once nobody can reach it, waits, too, and can
+# be killed. Neither umount.nfs nor mountpoint(1) is of use here: they ask the server.
+force() {
+	timeout -s KILL 3 umount -if "$MNT/quiet"
+	! grep -q " $MNT/quiet " /proc/self/mounts
+}
+
+# Clients are found again by their server, whatever its port
+no_client() {
+	[ "$(wc -l </proc/fs/nfsfs/servers)" -le 1 ]
+}
+
+listen_tcp() {
+	echo tcp 2049 >/proc/fs/nfsd/portlist
+}
+
+# The ways of a server: it stops; its wire is cut; or it takes all that it is sent.
+falls_silent() { # WAY
+	case $1 in
+	stopped) server_stop ;;
+	cut) tc qdisc add dev "$ANET" root netem loss 100% ;;
+	frozen) kill -STOP "$RELAY" ;;
+	esac
+}
+
+speaks() { # WAY
+	case $1 in
+	stopped) server_start && listen_tcp ;;
+	cut) tc qdisc del dev "$ANET" root ;;
+	frozen) kill -CONT "$RELAY" ;;
+	esac
+}
+
+silence() { # WAY VERSION PROTO PORT
+	local what="$3, NFSv$2, a server that is $1"
+	check "$what" nfs_mount quiet "$2" "proto=$3,port=$4"
+	io_begin
+	result $? "$what: programs work"
+	falls_silent "$1"
+	check "$what: and wait" busywait "$LIMIT" all_wait
+	check "$what: and can be killed" busywait "$LIMIT" all_gone kill -9 "${IO[@]}"
+	speaks "$1"
+	io_begin
+	result $? "$what: others work"
+	falls_silent "$1"
+	check "$what: and wait" busywait "$LIMIT" all_wait
+	check "$what: and end by umount -f" busywait "$LIMIT" all_gone force
+	check "$what: which has them fail" all_failed
+	check "$what: unmounted" busywait "$LIMIT" force
+	speaks "$1"
+	check "$what: nothing is left" busywait "$LIMIT" no_client
+}
+
+frozen() { # VERSION PROTO PORT FAMILY
+	FAMILY=$4 background python3 "$TREE/selftests/nfs_relay.py" hide "$B4:20052" "$B4:$3" "$A4" >"$OUT/relay-$2.log" 2>&1
+	RELAY=$!
+	busywait 20 eval "rdma_listening 20052 || listening 20052"
+	silence frozen "$1" "$2" 20052
+	stop "$RELAY"
+}
+
+check "NFSv4.2: unmount" nfs_umount v4
+check "NFSv3: unmount" nfs_umount v3
+check "the server listens at TCP, too" listen_tcp
+for version in 4.2 3; do
+	for proto in "tcp 2049 2" "rdma 20049 $FAMILY"; do
+		read -r proto port family <<<"$proto"
+		silence stopped $version "$proto" "$port"
+		[ -z "$netem" ] || silence cut $version "$proto" "$port"
+		frozen $version "$proto" "$port" "$family"
+	done
 done
 
 check "NFSv4.2 mounts again" nfs_mount v4 4.2

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Stand between an NFS client and its server, both over AF_RSOCK.
+"""Stand between an NFS client and its server, both over AF_RSOCK, or TCP.
 
-usage: nfs_relay.py MODE LISTEN:PORT SERVER:PORT FROM
+usage: FAMILY=NUMBER nfs_relay.py MODE LISTEN:PORT SERVER:PORT FROM
 
 hide   neither learns that the other can place, as if it were of before that
 twist  what the client offers is changed to what makes no sense
@@ -17,6 +17,7 @@ What is mapped is not passed on, so that neither ever finds a place.
 """
 
 import ctypes
+import os
 import random
 import select
 import socket
@@ -24,6 +25,7 @@ import struct
 import sys
 import time
 
+FAMILY = int(os.environ["FAMILY"])
 LAST, PLACED, OFFER = 1 << 31, 1 << 30, 1 << 29
 HELLO = struct.pack(">III", LAST | 8, 0x72736f63, 1)
 libc = ctypes.CDLL(None)
@@ -86,7 +88,7 @@ TWISTS = [(0, 0, 0xffffffff), (1 << 63, 7, 1 << 31), (0, 0xffffffff, 1), ((1 << 
 
 
 def new_socket():
-    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=libc.socket(22, 1, 0))
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=libc.socket(FAMILY, 1, 0))
 
 
 def connect(address, source):
