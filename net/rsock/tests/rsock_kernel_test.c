@@ -746,6 +746,20 @@ static void write_and_wait(struct places *pl, u64 offset, size_t head,
 	EXPECT(atomic_read(&one.calls) == 1);
 }
 
+/* Map the first @len bytes of the pages, and have the other end know of it */
+static struct rsock_mapping *map_pages(struct places *pl, size_t len,
+				       u64 offset)
+{
+	struct rsock_mapping *map;
+
+	map = rsock_map_bvec(pl->p.b, pl->bv,
+			     bvec_of(pl->to, 0, len, pl->bv), offset);
+	if (!EXPECT(!IS_ERR(map)))
+		return NULL;
+	wait_mapped(pl->p.a, offset, len);
+	return map;
+}
+
 static void test_place_at(struct places *pl, size_t head, size_t len,
 			  s64 offset)
 {
@@ -854,10 +868,8 @@ static void test_write_errors(void)
 		   -EINVAL);
 	EXPECT_ERR(rsock_write(pl->p.a, S64_MAX - 50, pl->bv, 1, &one.w,
 			       GFP_KERNEL), -EINVAL);
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, 100, pl->bv), 50);
-	if (EXPECT(!IS_ERR(map))) {
-		wait_mapped(pl->p.a, 50, 100);
+	map = map_pages(pl, 100, 50);
+	if (map) {
 		EXPECT_ERR(rsock_write(pl->p.a, 50, &slab, 1, &one.w,
 				       GFP_KERNEL), -EINVAL);
 		EXPECT_ERR(rsock_write(pl->p.a, 50, pl->bv, 0, &one.w,
@@ -887,11 +899,9 @@ static void test_order(void)
 
 	if (!pl)
 		return;
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, SZ_32K, pl->bv), 0);
-	if (!EXPECT(!IS_ERR(map)))
+	map = map_pages(pl, SZ_32K, 0);
+	if (!map)
 		goto down;
-	wait_mapped(pl->p.a, 0, SZ_32K);
 	fill_pages(pl->from, 0, SZ_32K);
 	for (i = 0; i < ARRAY_SIZE(one); i++) {
 		one_write_init(&one[i]);
@@ -970,10 +980,8 @@ static void test_softirq(void)
 	if (!pl)
 		return;
 	c = kzalloc(sizeof(*c), GFP_KERNEL);
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, PAGE_SIZE, pl->bv), 0);
-	if (EXPECT(c) && EXPECT(!IS_ERR(map))) {
-		wait_mapped(pl->p.a, 0, PAGE_SIZE);
+	map = map_pages(pl, PAGE_SIZE, 0);
+	if (EXPECT(c) && map) {
 		fill_pages(pl->from, 0, PAGE_SIZE);
 		bvec_of(pl->from, 0, PAGE_SIZE, &c->bv);
 		c->sock = pl->p.a;
@@ -992,7 +1000,7 @@ static void test_softirq(void)
 		EXPECT_ERR(c->err, 0);
 		EXPECT(!c->nested);
 	}
-	if (!IS_ERR(map))
+	if (map)
 		rsock_unmap(map);
 	EXPECT(pages_match(pl->to, 0, PAGE_SIZE));
 	places_down(pl);
@@ -1014,10 +1022,8 @@ static void test_written(void)
 	EXPECT_ERR(rsock_recv_written(pl->p.b, &got), -EAGAIN);
 	EXPECT_ERR(rsock_notify_written(pl->p.b), 0);
 	EXPECT_ERR(rsock_notify_written(pl->p.lsn), -ENOTCONN);
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, SZ_16K, pl->bv), 100);
-	if (EXPECT(!IS_ERR(map))) {
-		wait_mapped(pl->p.a, 100, SZ_16K);
+	map = map_pages(pl, SZ_16K, 100);
+	if (map) {
 		write_and_wait(pl, 100, 0, 4000);
 		write_and_wait(pl, 4100, 0, 1);
 		for (i = 0; i < 2; i++) {
@@ -1079,11 +1085,9 @@ static void test_used(void)
 		return;
 	for (i = 0; i < 300 && !test_failed; i++) {
 		at = (u64)i * SZ_64K;
-		map = rsock_map_bvec(pl->p.b, pl->bv,
-				     bvec_of(pl->to, 0, SZ_16K, pl->bv), at);
-		if (!EXPECT(!IS_ERR(map)))
+		map = map_pages(pl, SZ_16K, at);
+		if (!map)
 			break;
-		wait_mapped(pl->p.a, at, SZ_16K);
 		write_and_wait(pl, at, 0, SZ_16K);
 		rsock_mapping_set_used(map);
 		rsock_unmap(map);
@@ -1340,11 +1344,9 @@ static void test_lost(void)
 
 	if (!pl || !EXPECT(lost && stream))
 		goto free;
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, SZ_32K, pl->bv), 0);
-	if (!EXPECT(!IS_ERR(map)))
+	map = map_pages(pl, SZ_32K, 0);
+	if (!map)
 		goto down;
-	wait_mapped(pl->p.a, 0, SZ_32K);
 	sent = send_buf(pl->p.a, stream, LOST_STREAM, MSG_DONTWAIT);
 	EXPECT(sent > 0 && sent < LOST_STREAM);
 	for (i = 0; i < LOST_WRITES; i++) {
@@ -1381,11 +1383,9 @@ static void test_pressure(void)
 
 	if (!pl)
 		return;
-	map = rsock_map_bvec(pl->p.b, pl->bv,
-			     bvec_of(pl->to, 0, SZ_16K, pl->bv), 0);
-	if (!EXPECT(!IS_ERR(map)))
+	map = map_pages(pl, SZ_16K, 0);
+	if (!map)
 		goto down;
-	wait_mapped(pl->p.a, 0, SZ_16K);
 	fill_pages(pl->from, 0, SZ_16K);
 	for (i = 0; i < 200; i++) {
 		one_write_init(&one);
