@@ -13,10 +13,4 @@
 # shellcheck source=selftests/sock_lib.sh
 . "$(dirname "$0")/sock_lib.sh"
 
-load_rsock
-topo_wire
-sock_env
-run_check hostile_test
-topo_down
-unload_rsock
-finish
+TOPO=wire run_everywhere hostile_test
