@@ -58,7 +58,7 @@ with_options() {
 	timeout "$LIMIT" mount9p.py "$B4" "$SERVED" "$MOUNTED" version=9p2000.L,cache=loose || return
 	grep -E " $MOUNTED 9p [^ ]*,(cache=|loose)" /proc/mounts
 	local found=$?
-	unmounted && return $found
+	unmounted && return "$found"
 }
 
 unmounted() {
