@@ -3,12 +3,16 @@
 #
 # The documents name all counters, trace events, sysctls, module parameters and
 # options that the code has, and no others; man pages have the options of their
-# programs and the calls of the library, and no mistakes.
+# programs and the calls of the library, and no mistakes. The code of kernel.rst is
+# compiled.
 #
 # Kernels: host
+# Guest: t=600
 # Packages: lint
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/doc_lib.sh
+. "$(dirname "$0")/doc_lib.sh"
 
 cd "$TREE" || exit 1
 
@@ -83,6 +87,15 @@ check "options in rsock(7)" same options "$options" "$(named tools/rsock.7)"
 check "calls in kernel.rst" same calls \
 	"$(grep -oE '\b(rsock_[a-z_]+|sk_is_rsock)\(' include/net/rsock.h)" \
 	"$(section Documentation/kernel.rst Placing | grep -oE '^[a-z_]+\(')"
+
+kernel_rst() { # KVER
+	local dir=$OUT/kernel_rst-$1 label
+	read -r label _ < <(tools/vm/kernel "$1")
+	rm -rf "$dir" && mkdir "$dir" && KVER='' tools/build "$1" && build_kernel_rst "$dir" "$label"
+}
+for kver in 6.1 6.12; do
+	check "the code of kernel.rst is compiled for $kver" kernel_rst $kver
+done
 
 # What syzkaller knows has its value and layout from the header. Of that, aliases
 # and what programs only receive are not for it.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The examples: that of placement in tools/examples, with each language at each end;
-# and what README.md, rsock.rst and admin.rst have, taken from there.
+# and what README.md, rsock.rst, admin.rst and kernel.rst have, taken from there.
 #
 # Kernels: stock
 # Guest: m=1024 t=240
@@ -11,6 +11,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=selftests/topo.sh
 . "$(dirname "$0")/topo.sh"
+# shellcheck source=selftests/doc_lib.sh
+. "$(dirname "$0")/doc_lib.sh"
 
 declare -A EXAMPLE=([C]=$PROGRAMS/place [Python]=$TREE/tools/examples/place.py)
 TEXT="placed in your memory"
@@ -28,17 +30,6 @@ place() {
 	check "place: the server has the text" diff "$OUT/server" - \
 		<<<"${#TEXT} bytes, announced as ${#TEXT}: $TEXT"
 	check "place: the client says nothing" diff "$OUT/client" /dev/null
-}
-
-# block FILE TEXT: the first block behind TEXT that is indented or between ```
-block() {
-	awk -v text="$2" '
-		!seen { seen = index($0, text); next }
-		/^```/ && on { exit }
-		/^```/ { on = fence = 1; next }
-		/^ / && !fence { on = 1 }
-		on && /^[^ ]/ && !fence { exit }
-		on { if (!fence) sub(/^    /, ""); print }' "$TREE/$1"
 }
 
 # The line of the block on standard input that has this word
@@ -97,6 +88,14 @@ rules_doc() {
 		rsock-run -c "$OUT/rules" true
 }
 
+# It takes two minutes to compile in a guest of QEMU; docs.sh does so every day
+kernel_doc() {
+	local dir before
+	before=$(stat_of Iomaps)
+	dir=$(mktemp -d) && build_kernel_rst "$dir" "$KVER" && insmod "$dir/example.ko" addr="$A4" &&
+		rmmod example && [ "$(stat_of Iomaps)" = $((before + 1)) ]
+}
+
 nstat_doc() {
 	block Documentation/admin.rst "shows all" >"$OUT/nstat" && bash -eu "$OUT/nstat" | grep 'RsockActiveOpens  *[1-9]'
 }
@@ -118,6 +117,7 @@ check "rsock.rst: place.c places" place_doc
 check "rsock.rst: rules" rules_doc
 check "rsock.rst: programs that know of TCP only" run_doc
 check "admin.rst: nstat" nstat_doc
+[ -z "${FULL:-}" ] || check "kernel.rst: the code places" kernel_doc
 topo_down
 unload_rsock
 finish
