@@ -6,11 +6,13 @@
  *	insmod rsock_bare.ko source=10.9.0.1 addr=10.9.0.2
  *	echo 100 >/sys/module/rsock_bare/parameters/connects	makes and ends so many
  *	cat /sys/module/rsock_bare/parameters/connects		so many a second
+ *	echo 100 >/sys/module/rsock_bare/parameters/held	has so many open
  */
 
 #include <linux/completion.h>
 #include <linux/inet.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -37,6 +39,7 @@ module_param(addr, charp, 0444);
  * @step: the next step of rdma_cm is done, client only
  * @err: or has failed
  * @work: end it, server only
+ * @held: one of those that are held, client only
  */
 struct bare {
 	struct rdma_cm_id *id;
@@ -45,6 +48,7 @@ struct bare {
 	struct completion step;
 	int err;
 	struct work_struct work;
+	struct list_head held;
 };
 
 static struct rdma_cm_id *listener;
@@ -52,6 +56,8 @@ static atomic_t ends = ATOMIC_INIT(0);	/* of the server */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 static struct workqueue_struct *ending;
 static unsigned long rate;
+static LIST_HEAD(held);			/* under the lock of parameters */
+static unsigned int nr_held;
 
 static void bare_free(struct bare *b)
 {
@@ -201,12 +207,23 @@ static int bare_connect(struct bare *b)
 		err = bare_open(b);
 	if (!err)
 		err = bare_wait(b, rdma_connect(b->id, &param));
-	if (!err)
-		rdma_disconnect(b->id);
 	return err;
 }
 
-static int bare_once(void)
+static void bare_del(struct bare *b)
+{
+	struct rdma_cm_id *id = b->id;
+
+	rdma_disconnect(id);
+	if (id->qp)
+		rdma_destroy_qp(id);
+	rdma_destroy_id(id);
+	b->id = NULL;
+	bare_free(b);
+}
+
+/* Returns a connection or an ERR_PTR() */
+static struct bare *bare_new(void)
 {
 	struct rdma_cm_id *id;
 	struct bare *b;
@@ -214,21 +231,49 @@ static int bare_once(void)
 
 	b = kzalloc(sizeof(*b), GFP_KERNEL);
 	if (!b)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	init_completion(&b->step);
 	id = rdma_create_id(&init_net, bare_client_event, b, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id)) {
 		kfree(b);
-		return PTR_ERR(id);
+		return ERR_CAST(id);
 	}
 	b->id = id;
 	err = bare_connect(b);
-	if (id->qp)
-		rdma_destroy_qp(id);
-	rdma_destroy_id(id);
-	b->id = NULL;
-	bare_free(b);
-	return err;
+	if (!err)
+		return b;
+	bare_del(b);
+	return ERR_PTR(err);
+}
+
+static int bare_once(void)
+{
+	struct bare *b = bare_new();
+
+	if (IS_ERR(b))
+		return PTR_ERR(b);
+	bare_del(b);
+	return 0;
+}
+
+static int bare_hold(void)
+{
+	struct bare *b = bare_new();
+
+	if (IS_ERR(b))
+		return PTR_ERR(b);
+	list_add(&b->held, &held);
+	nr_held++;
+	return 0;
+}
+
+static void bare_let_go(void)
+{
+	struct bare *b = list_first_entry(&held, struct bare, held);
+
+	list_del(&b->held);
+	nr_held--;
+	bare_del(b);
 }
 
 static int connects_set(const char *val, const struct kernel_param *kp)
@@ -252,6 +297,26 @@ static const struct kernel_param_ops connects_ops = {
 };
 
 module_param_cb(connects, &connects_ops, &rate, 0644);
+
+static int held_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int nr;
+	int err;
+
+	err = kstrtouint(val, 0, &nr);
+	while (!err && nr_held < nr)
+		err = bare_hold();
+	while (!err && nr_held > nr)
+		bare_let_go();
+	return err;
+}
+
+static const struct kernel_param_ops held_ops = {
+	.set = held_set,
+	.get = param_get_uint,
+};
+
+module_param_cb(held, &held_ops, &nr_held, 0644);
 
 static int __init bare_init(void)
 {
@@ -282,6 +347,8 @@ static int __init bare_init(void)
 
 static void __exit bare_exit(void)
 {
+	while (nr_held)
+		bare_let_go();
 	rdma_destroy_id(listener);
 	wait_event(all_ended, !atomic_read(&ends));
 	destroy_workqueue(ending);
