@@ -8,6 +8,8 @@ KVER ?=
 # Which test (default: all), and whether to run it here instead of in a guest.
 TEST ?=
 HOST ?=
+# Which of tools/bench-* to run instead of tools/bench.
+BENCH ?=
 PREFIX ?= /usr/local
 
 export KDIR HOST FULL RDMA_DRIVER
@@ -54,7 +56,7 @@ demo:
 	@tools/demo $(KVER)
 
 bench:
-	@tools/bench $(KVER)
+	@tools/bench$(if $(BENCH),-$(BENCH)) $(KVER)
 
 shell:
 	@tools/vm/shell $(KVER)
@@ -84,6 +86,7 @@ help:
 	@echo 'make demo               see it work, in a guest'
 	@echo 'make shell              a root shell in a guest with the module loaded'
 	@echo 'make bench              measure it against TCP, rsockets and raw verbs'
+	@echo 'make bench BENCH=…      idle: many connections; pair: SMC-R, two hosts; nfs'
 	@echo 'make sparse             static checks of types, locks and byte order'
 	@echo 'make checkpatch         coding style'
 	@echo 'make shellcheck         the same for shell scripts'

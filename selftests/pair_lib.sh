@@ -24,8 +24,13 @@ PEER_DONE="pair: done"
 PEER_PATIENCE=300 # seconds for a line
 
 control_up() { # ADDRESS
-	modprobe virtio_net &&
-		busywait 10 test -e /sys/class/net/eth1 &&
+	local i
+	modprobe -q virtio_net
+	# The names of User-Mode Linux
+	for i in 0 1; do
+		[ ! -e /sys/class/net/vec$i ] || ip link set vec$i name eth$i
+	done
+	busywait 10 test -e /sys/class/net/eth1 &&
 		ip addr add "$1/24" dev eth0 && ip link set eth0 up
 }
 

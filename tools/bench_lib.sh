@@ -82,19 +82,23 @@ declare -A total=([64]=$((1 << 20)) [512]=$((4 << 20)) [4096]=$((16 << 20))
 	[16384]=$((32 << 20)) [65536]=$((64 << 20)) [262144]=$((128 << 20))
 	[1048576]=$((128 << 20)) [67108864]=$((1 << 30)))
 
-# Where the server runs
+# Where the server is: here, unless the program says otherwise
+there() { # COMMAND...
+	"$@"
+}
+
 server_start() { # COMMAND...
 	background timeout 120 "$@" >"$OUT/server.log" 2>&1
 	SERVER=$!
 }
 
-server_ready() { # COMMAND...
-	"$@"
-}
-
 server_end() { # STATUS of the client
 	[ "$1" = 0 ] && wait "$SERVER" || stop "$SERVER"
 	unset 'PIDS[-1]'
+}
+
+server_log() {
+	cat "$OUT/server.log"
 }
 
 next_port() {
@@ -111,14 +115,14 @@ pair() {
 		shift
 	done
 	shift
-	server_start "${server[@]}"
+	there server_start "${server[@]}"
 	status=1
-	if busywait 10 server_ready "$ready" "$port"; then
+	if busywait 10 there "$ready" "$port"; then
 		timeout 100 "$@" >"$OUT/client.log" 2>&1
 		status=$?
 		cat "$OUT/client.log"
 	fi
-	server_end $status
+	there server_end $status
 	return $status
 }
 
@@ -155,22 +159,37 @@ figures() { # TEST
 	}'
 }
 
-# A process for each connection, at both ends: open them, and have the clients wait.
-# Sets servers and clients.
-processes_open() { # FAMILY NUMBER REQUESTS
-	local family=$1 n=$2 requests=$3 i
-	servers=() clients=()
-	for ((i = 0; i < n; i++)); do
-		background timeout 300 $PERF -f "$family" -p $((PORT + i)) "$B4" >"$OUT/server.log" 2>&1
+# A process for each connection, at both ends
+
+processes_serve() { # FAMILY PORT NUMBER
+	local i
+	servers=()
+	for ((i = 0; i < $3; i++)); do
+		background timeout 300 $PERF -f "$1" -p $(($2 + i)) "$B4" >"$OUT/server.log" 2>&1
 		servers+=($!)
 	done
-	busywait 30 all_listen "$family" "$PORT" "$n" || return
-	for ((i = 0; i < n; i++)); do
-		$PERF -f "$family" -p $((PORT + i)) -b "$A4" -j -w -r "$requests" \
-			-c "$B4" >"$OUT/client.$i" 2>"$OUT/client.log" &
+	busywait 30 all_listen "$@"
+}
+
+processes_end() {
+	local pid
+	for pid in "${servers[@]}"; do
+		stop "$pid"
+		unset 'PIDS[-1]'
+	done
+}
+
+# All connect, and have their clients wait
+processes_open() { # FAMILY NUMBER REQUESTS
+	local i
+	clients=()
+	there processes_serve "$1" "$PORT" "$2" || return
+	for ((i = 0; i < $2; i++)); do
+		$PERF -f "$1" -p $((PORT + i)) -b "$A4" -j -w -r "$3" -c "$B4" \
+			>"$OUT/client.$i" 2>"$OUT/client.log" &
 		clients+=($!)
 	done
-	busywait 60 all_stopped "$n"
+	busywait 60 all_stopped "$2"
 }
 
 processes_go() {
@@ -180,12 +199,10 @@ processes_go() {
 
 processes_close() {
 	local pid
-	for pid in "${clients[@]}" "${servers[@]}"; do
+	for pid in "${clients[@]}"; do
 		stop "$pid"
 	done
-	for pid in "${servers[@]}"; do
-		unset 'PIDS[-1]'
-	done
+	there processes_end
 }
 
 all_stopped() { # NUMBER
@@ -248,7 +265,8 @@ round() { # NUMBER
 failed() { # WHAT
 	{
 		echo "$1"
-		tail -n 3 "$OUT/server.log" "$OUT/client.log"
+		there server_log | tail -n 3
+		tail -n 3 "$OUT/client.log"
 	} >>"$OUT/failures"
 }
 
