@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What tools/bench, tools/bench-idle and tools/bench-pair have in common: sourced in
-# the folder of the tree, with BENCH set to the name of the program. A part of each
-# runs outside of the guest, and the other, which it starts with --inside, there.
+# What tools/bench and tools/bench-* have in common: sourced in the folder of the tree,
+# with BENCH set to the name of the program. A part of each runs outside of the guest,
+# and the other, which it starts with --inside, there.
 
 say() {
 	echo "$BENCH: $*"
@@ -87,17 +87,17 @@ there() { # COMMAND...
 	"$@"
 }
 
-server_start() { # COMMAND...
+serve_start() { # COMMAND...
 	background timeout 120 "$@" >"$OUT/server.log" 2>&1
 	SERVER=$!
 }
 
-server_end() { # STATUS of the client
+serve_end() { # STATUS of the client
 	[ "$1" = 0 ] && wait "$SERVER" || stop "$SERVER"
 	unset 'PIDS[-1]'
 }
 
-server_log() {
+serve_log() {
 	cat "$OUT/server.log"
 }
 
@@ -115,14 +115,14 @@ pair() {
 		shift
 	done
 	shift
-	there server_start "${server[@]}"
+	there serve_start "${server[@]}"
 	status=1
 	if busywait 10 there "$ready" "$port"; then
 		timeout 100 "$@" >"$OUT/client.log" 2>&1
 		status=$?
 		cat "$OUT/client.log"
 	fi
-	there server_end $status
+	there serve_end $status
 	return $status
 }
 
@@ -265,7 +265,7 @@ round() { # NUMBER
 failed() { # WHAT
 	{
 		echo "$1"
-		there server_log | tail -n 3
+		there serve_log | tail -n 3
 		tail -n 3 "$OUT/client.log"
 	} >>"$OUT/failures"
 }
