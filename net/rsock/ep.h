@@ -178,6 +178,12 @@ struct rsock_tx {
 #define RSOCK_MAX_WR		4096
 #define RSOCK_MAX_RING		(16 * 1024 * 1024)
 
+/*
+ * Messages in the queues of a socket that asks for nothing else. With what ep.c adds,
+ * the former are less than 64, which drivers round up to.
+ */
+#define RSOCK_SQSIZE		48
+#define RSOCK_RQSIZE		64
 /* Receives beyond the credits we grant, for the peer's control messages */
 #define RSOCK_RQ_SLACK		16
 /* Receives are reposted so many at a time */

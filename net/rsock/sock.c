@@ -23,9 +23,6 @@
 
 #define RSOCK_SNDBUF	(256 * 1024)
 #define RSOCK_RCVBUF	(256 * 1024)
-/* With what ep.c adds, less than 64, which drivers round up to */
-#define RSOCK_SQSIZE	48
-#define RSOCK_RQSIZE	64
 
 /* By who uses it: a fault of a program under its lock may reach the kernel's */
 static struct lock_class_key rsock_sk_keys[2], rsock_slock_keys[2];

@@ -21,11 +21,15 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "../ep.h"
+
 #define BARE_PORT	7999
 #define BARE_BACKLOG	64
 #define BARE_TIMEOUT	2000	/* ms */
-#define BARE_WR		63	/* in either queue */
-#define BARE_SGE	16
+/* As rsock_ep_create_qp() has them, with RoCE */
+#define BARE_SEND_WR	(RSOCK_SQSIZE + RSOCK_SQ_CTRL + RSOCK_SQ_EXTRA)
+#define BARE_RECV_WR	(RSOCK_RQSIZE + RSOCK_RQ_SLACK + 1)
+#define BARE_CQE	(BARE_SEND_WR + BARE_RECV_WR)
 
 static char *source, *addr;
 module_param(source, charp, 0444);
@@ -64,7 +68,7 @@ static void bare_free(struct bare *b)
 	if (b->id && b->id->qp)
 		rdma_destroy_qp(b->id);
 	if (b->cq)
-		ib_cq_pool_put(b->cq, 2 * BARE_WR);
+		ib_cq_pool_put(b->cq, BARE_CQE);
 	if (b->pd)
 		ib_dealloc_pd(b->pd);
 	kfree(b);
@@ -77,9 +81,9 @@ static int bare_open(struct bare *b)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			.max_send_wr	= BARE_WR,
-			.max_recv_wr	= BARE_WR,
-			.max_send_sge	= min(dev->attrs.max_send_sge, BARE_SGE),
+			.max_send_wr	= BARE_SEND_WR,
+			.max_recv_wr	= BARE_RECV_WR,
+			.max_send_sge	= min(dev->attrs.max_send_sge, RSOCK_TX_FRAGS),
 			.max_recv_sge	= 1,
 		},
 	};
@@ -90,7 +94,7 @@ static int bare_open(struct bare *b)
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	b->pd = pd;
-	cq = ib_cq_pool_get(dev, 2 * BARE_WR, -1, IB_POLL_SOFTIRQ);
+	cq = ib_cq_pool_get(dev, BARE_CQE, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	b->cq = cq;
