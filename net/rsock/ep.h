@@ -179,11 +179,11 @@ struct rsock_tx {
 #define RSOCK_MAX_RING		(16 * 1024 * 1024)
 
 /*
- * Messages in the queues of a socket that asks for nothing else. With what ep.c adds,
- * the former are less than 64, which drivers round up to.
+ * Messages in the queues of a socket that asks for nothing else. With what ep.c adds
+ * these are less than 32 and 64 work requests, which drivers round up to.
  */
-#define RSOCK_SQSIZE		48
-#define RSOCK_RQSIZE		64
+#define RSOCK_SQSIZE		20
+#define RSOCK_RQSIZE		44
 /* Receives beyond the credits we grant, for the peer's control messages */
 #define RSOCK_RQ_SLACK		16
 /* Receives are reposted so many at a time */
