@@ -385,8 +385,10 @@ int rsock_ep_open(struct rsock_ep *ep)
 	if (err)
 		return err;
 	ep->rx.depth = ep->cfg.rq + rsock_rq_slack(ep->iwarp);
-	rsock_rxwin_init(&ep->rx.win, RSOCK_RING_FIRST_SIZE,
-			 RSOCK_RING_FIRST_SIZE / 2, ep->cfg.rq);
+	/* With iWARP who connects has to say something: the rest is granted */
+	rsock_rxwin_init(&ep->rx.win, RSOCK_RING_FIRST_SIZE, ep->iwarp ?
+			 RSOCK_RING_FIRST_SIZE / 2 : RSOCK_RING_FIRST_SIZE,
+			 ep->cfg.rq);
 
 	ep->pd = ib_alloc_pd(dev, 0);
 	if (IS_ERR(ep->pd))
@@ -523,6 +525,17 @@ static void rsock_ep_release(struct rsock_ep *ep)
 	rsock_ep_uncount(ep);
 }
 
+/* Was the connection open, and has all that was posted completed? */
+static bool rsock_ep_is_drained(struct rsock_ep *ep)
+{
+	bool drained;
+
+	spin_lock_bh(&ep->lock);
+	drained = ep->tx.fin_posted && ep->sq.posted == ep->sq.done;
+	spin_unlock_bh(&ep->lock);
+	return drained;
+}
+
 /* Stop the QP and see all its completions. No CM handler may interfere. */
 static void rsock_ep_drain(struct rsock_ep *ep)
 {
@@ -531,8 +544,12 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 	if (ep->rx.disconnected)
 		msleep(RSOCK_ACK_MS);
 	rdma_lock_handler(ep->id);
-	if (!IS_ERR_OR_NULL(ep->qp))
-		ib_drain_qp(ep->qp);
+	if (!IS_ERR_OR_NULL(ep->qp)) {
+		if (rsock_ep_is_drained(ep))
+			ib_drain_rq(ep->qp);
+		else
+			ib_drain_qp(ep->qp);
+	}
 	rdma_unlock_handler(ep->id);
 }
 
