@@ -280,6 +280,34 @@ START_TEST(low_water_mark)
 }
 END_TEST
 
+static void send_mib(void *arg)
+{
+	struct stream *out = arg;
+
+	send_stream(out, MB, 10000);
+	MUST(shutdown(out->fd, SHUT_WR));
+}
+
+/* However high it is, what can be there without more being read is enough. */
+START_TEST(high_water_mark)
+{
+	static const int marks[] = { 70000, 100000, MB };
+	struct pair p = open_small_pair(IPV4, 64 * KB);
+	struct stream out = { .fd = p.c, .seed = 1 }, in = { .fd = p.s, .seed = 1 };
+	struct worker w;
+
+	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, marks[_i]);
+	start(&w, send_mib, &out);
+	while (in.pos < MB) {
+		wait_events(p.s, POLLIN);
+		recv_stream(&in, in.pos + 10000 < MB ? 10000 : MB - in.pos, 10000);
+	}
+	join(&w);
+	expect_end(p.s);
+	close_pair(&p);
+}
+END_TEST
+
 /* An accepted socket begins with what its listener had. */
 START_TEST(inherited)
 {
@@ -592,6 +620,7 @@ int main(void)
 	tcase_add_loop_test(tc, buffers, 0, KINDS);
 	tcase_add_loop_test(tc, buffers_carry_data, 0, 5);
 	tcase_add_test(tc, low_water_mark);
+	tcase_add_loop_test(tc, high_water_mark, 0, 3);
 	tcase_add_test(tc, inherited);
 	tcase_add_loop_test(tc, segment_size, 0, KINDS);
 	tcase_add_loop_test(tc, byte, 0, KINDS);

@@ -568,6 +568,25 @@ START_TEST(waitall_in_parts)
 }
 END_TEST
 
+/* As much as can be there is all that a peek waits for. */
+START_TEST(peek_all_there_can_be)
+{
+	struct pair p = open_small_pair(IPV4, SMALL_BUF);
+	struct stream in = { .fd = p.s, .seed = 54 };
+	static char buf[128 * KB];
+	struct flow out;
+	ssize_t n;
+
+	start_sender(&out, p.c, 54, MB, 10000);
+	recv_stream(&in, 10000, 10000);
+	n = MUST(recv(p.s, buf, sizeof(buf), MSG_PEEK | MSG_WAITALL));
+	pattern_check(buf, n, 54, in.pos);
+	recv_stream(&in, MB - in.pos, 10000);
+	join(&out.w);
+	close_pair(&p);
+}
+END_TEST
+
 /* More than any buffer holds. */
 START_TEST(waitall_large)
 {
@@ -1230,6 +1249,8 @@ int main(void)
 	tcase_add_test(tc, no_data);
 	tcase_add_test(tc, peek);
 	tcase_add_loop_test(tc, waitall_in_parts, 0, 2);
+	if (!is_tcp())
+		tcase_add_test(tc, peek_all_there_can_be);
 	tcase_add_test(tc, waitall_large);
 	tcase_add_loop_test(tc, waitall_stopped, 0, STOPS);
 	tcase_add_test(tc, trunc_discards);
