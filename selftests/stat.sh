@@ -18,13 +18,16 @@ STAT=$TREE/build/tools/rsockstat
 CONNECTIONS=120
 READY=$OUT/ready
 
-# A listener, connections to it, 1000 bytes on the first that nobody reads, and
-# one that is half shut down.
+# A listener that wants long queues, connections to it, 1000 bytes on the first that
+# nobody reads, and one that is half shut down.
 sockets() {
 	exec python3 -c '
 import signal, socket, sys
+SOL_RSOCK, RDMA_SQSIZE, RDMA_RQSIZE = 0x10000, 0, 1
 address, n, ready = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 lsn = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 260)
+for queue in RDMA_SQSIZE, RDMA_RQSIZE:
+    lsn.setsockopt(SOL_RSOCK, queue, 65534)
 lsn.bind((address, 7471))
 lsn.listen(50)
 held = []
@@ -142,6 +145,8 @@ load_rsock
 check "load rsock_diag.ko" insmod "$BUILD/net/rsock/rsock_diag.ko"
 check "there is no socket" shows 0 -a
 topo_self
+max_queue=$(sysctl -n net.rsock.max_queue)
+sysctl -qw net.rsock.max_queue=100
 rm -f "$READY"
 background sockets
 busywait 60 test -e "$READY" || not_ok "the sockets are made"
@@ -159,6 +164,8 @@ check "each connection has a queue pair" by_json -i -s established -- \
 	"len({x['rdma']['qp'] for x in s} - {0}) == len(s) and all(x['rdma']['device'] == '$ADEV' for x in s)"
 check "half of the ends are passive" by_json -i -- \
 	"sum('passive' in x['rdma']['flags'] for x in s) == $CONNECTIONS"
+check "queues as long as net.rsock.max_queue allows" by_json -i -- \
+	"all(64 < x['rdma'][q] < 100 for x in s if 'passive' in x['rdma']['flags'] for q in ('sq_size', 'rq_size'))"
 check "memory" by_json -m -- "all(x['memory']['rcvbuf'] > 0 for x in s)"
 check "who has it open" by_json -l -p -- "'python3' in s[0]['process']"
 check "by port" shows $((2 * CONNECTIONS)) -P 7471
@@ -172,6 +179,7 @@ check "/proc/net/rsock has the same" proc_agrees
 check "nothing in /proc/net of another namespace" proc_is_empty_elsewhere
 stop "${PIDS[-1]}"
 check "they are gone" busywait 70 shows 0 -a
+sysctl -qw "net.rsock.max_queue=$max_queue"
 check "nstat reads the counters" nstat_reads
 topo_down
 topo_wire

@@ -247,12 +247,13 @@ static void rsock_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 		rsock_ep_kill(ep, EIO, RSOCK_MIB_DEVICEERRORS);
 }
 
-/* Reduce what the socket asked for to what the device has */
+/* Reduce what the socket asked for to what the device has, and what is allowed */
 static void rsock_ep_clamp(struct rsock_ep *ep)
 {
 	const struct ib_device_attr *attr = &ep->id->device->attrs;
 	/* Both queues complete to one CQ, which must be able to hold it all */
-	u32 max_wr = min3(attr->max_qp_wr, attr->max_cqe / 2, RSOCK_MAX_WR);
+	u32 max_wr = min3((u32)attr->max_qp_wr, (u32)attr->max_cqe / 2,
+			  READ_ONCE(rsock_net(ep->net)->limits->max_queue));
 	u32 tables = RSOCK_SGL_ENTRIES * RSOCK_SGE_LEN +
 		     ep->cfg.iomap * RSOCK_IOMAP_LEN;
 	u32 max_pages = min_t(u32, attr->max_fast_reg_page_list_len,
@@ -342,20 +343,20 @@ static int rsock_ep_modify(struct rsock_ep *ep, enum ib_qp_state state)
 /* One more connection, if that is not too many. Returns 0 or -ENOBUFS. */
 static int rsock_ep_count(struct rsock_ep *ep)
 {
-	struct rsock_net *rn = rsock_net(ep->net);
+	struct rsock_net *rn = rsock_net(ep->net)->limits;
 
-	ep->counted = atomic_inc_return(rn->connections) <=
-		      READ_ONCE(*rn->max_connections);
+	ep->counted = atomic_inc_return(&rn->connections) <=
+		      READ_ONCE(rn->max_connections);
 	if (ep->counted)
 		return 0;
-	atomic_dec(rn->connections);
+	atomic_dec(&rn->connections);
 	return -ENOBUFS;
 }
 
 static void rsock_ep_uncount(struct rsock_ep *ep)
 {
 	if (ep->counted)
-		atomic_dec(rsock_net(ep->net)->connections);
+		atomic_dec(&rsock_net(ep->net)->limits->connections);
 }
 
 /**

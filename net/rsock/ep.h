@@ -174,7 +174,7 @@ struct rsock_tx {
  */
 #define RSOCK_MIN_WR		64
 #define RSOCK_MIN_MR_PAGES	6
-/* The most that is asked of one, whatever the socket wants */
+/* The most that is asked of one, whatever the socket and net.rsock.max_queue say */
 #define RSOCK_MAX_WR		4096
 #define RSOCK_MAX_RING		(16 * 1024 * 1024)
 

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
+#include "ep.h"
 #include "proc.h"
 
 unsigned int rsock_net_id;
@@ -91,8 +92,12 @@ EXPORT_SYMBOL_GPL(rsock_net_next);
 /* By default, so much of all memory for each connection: idle ones take less */
 #define RSOCK_MEM_PER_CONN	(128 * 1024)
 #define RSOCK_CONNS_MAX		65536
+/* What the device has for a work request is charged to nobody */
+#define RSOCK_QUEUE_MAX		512
 
 static unsigned int rsock_fin_timeout_max = RSOCK_FIN_TIMEOUT_MAX;
+static unsigned int rsock_queue_min = RSOCK_MIN_WR;
+static unsigned int rsock_queue_max = RSOCK_MAX_WR;
 
 static const struct ctl_table rsock_sysctls[] = {
 	{
@@ -119,6 +124,14 @@ static const struct ctl_table rsock_sysctls[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_INT_MAX,
 	},
+	{
+		.procname	= "max_queue",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= &rsock_queue_min,
+		.extra2		= &rsock_queue_max,
+	},
 };
 
 static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
@@ -132,9 +145,12 @@ static int rsock_sysctl_add(struct net *net, struct rsock_net *rn)
 	memcpy(rn->table, rsock_sysctls, sizeof(rsock_sysctls));
 	rn->table[0].data = &rn->fin_timeout;
 	rn->table[1].data = &rn->inplace_min;
-	rn->table[2].data = rn->max_connections;
-	if (rn->max_connections != &rn->own_max)
+	rn->table[2].data = &rn->limits->max_connections;
+	rn->table[3].data = &rn->limits->max_queue;
+	if (rn->limits != rn) {
 		rn->table[2].mode = 0444;
+		rn->table[3].mode = 0444;
+	}
 	rn->sysctl = rsock_register_sysctl(net, "net/rsock", rn->table, n);
 	if (rn->sysctl)
 		return 0;
@@ -151,15 +167,11 @@ static int __net_init rsock_net_init(struct net *net)
 	INIT_HLIST_HEAD(&rn->socks);
 	rn->fin_timeout = 60;
 	rn->inplace_min = 128 * 1024;
-	rn->own_max = min_t(unsigned long, RSOCK_CONNS_MAX,
-			    totalram_pages() / (RSOCK_MEM_PER_CONN / PAGE_SIZE));
-	if (net->user_ns == &init_user_ns) {
-		rn->max_connections = &rn->own_max;
-		rn->connections = &rn->own_connections;
-	} else {
-		rn->max_connections = rsock_net(&init_net)->max_connections;
-		rn->connections = rsock_net(&init_net)->connections;
-	}
+	rn->max_connections = min_t(unsigned long, RSOCK_CONNS_MAX,
+				    totalram_pages() /
+				    (RSOCK_MEM_PER_CONN / PAGE_SIZE));
+	rn->max_queue = RSOCK_QUEUE_MAX;
+	rn->limits = net->user_ns == &init_user_ns ? rn : rsock_net(&init_net);
 	rn->stats = alloc_percpu(struct rsock_stats);
 	if (!rn->stats)
 		return -ENOMEM;

@@ -12,11 +12,12 @@
 /**
  * struct rsock_net - what each network namespace has
  * @stats: counters, per CPU
+ * @limits: where the connections of this one are counted and limited: here, or in
+ *	the initial namespace if users can write what they like to this one's
+ *	sysctls. The next three are of use only there
  * @connections: how many have resources of a device, or are about to
- * @max_connections: how many may: @own_max, or both are those of the initial
- *	namespace if users can write what they like to this one's sysctls
- * @own_connections: for @connections
- * @own_max: net.rsock.max_connections
+ * @max_connections: how many may (net.rsock.max_connections)
+ * @max_queue: work requests in a queue (net.rsock.max_queue)
  * @fin_timeout: seconds that a closed socket is given (net.rsock.fin_timeout)
  * @inplace_min: bytes from which on a blocking call sends in place
  *	(net.rsock.inplace_min)
@@ -27,10 +28,10 @@
  */
 struct rsock_net {
 	DEFINE_SNMP_STAT(struct rsock_stats, stats);
-	atomic_t *connections;
-	int *max_connections;
-	atomic_t own_connections;
-	int own_max;
+	struct rsock_net *limits;
+	atomic_t connections;
+	int max_connections;
+	unsigned int max_queue;
 	unsigned int fin_timeout;
 	unsigned int inplace_min;
 	struct ctl_table_header *sysctl;

@@ -52,9 +52,9 @@
  * the sockets that a listening socket accepts.
  *
  * RDMA_SQSIZE: work requests that can wait in the send queue. 16 to 65534,
- *	reduced to what the device takes. Default 20.
+ *	reduced to what the device takes and net.rsock.max_queue. Default 20.
  * RDMA_RQSIZE: messages that the peer may send before it hears from us. 16 to
- *	65534, reduced to what the device takes. Default 44.
+ *	65534, reduced likewise. Default 44.
  * RDMA_INLINE: kept for programs written for rsockets: stored and returned.
  *	The kernel decides by itself what it sends inline.
  * RDMA_IOMAPSIZE: mappings that the peer may offer to this socket: 0 to 256;
