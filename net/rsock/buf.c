@@ -15,7 +15,8 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * rsock_buf_alloc() - allocate zeroed pages, charged to the caller's cgroup
+ * rsock_buf_alloc() - allocate zeroed pages, charged to the cgroup of the caller or
+ *	that which set_active_memcg() says
  * @buf: zeroed structure
  * @nr: pages
  *

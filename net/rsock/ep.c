@@ -11,6 +11,8 @@
 
 #include <linux/delay.h>
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 
@@ -91,6 +93,20 @@ bool rsock_ep_set_state(struct rsock_ep *ep, enum rsock_ep_state state)
 	return true;
 }
 
+/**
+ * rsock_ep_charge_as() - charge an endpoint's memory to whom another one's is
+ * @ep: endpoint that nobody else knows of yet
+ * @other: the other one
+ */
+void rsock_ep_charge_as(struct rsock_ep *ep, const struct rsock_ep *other)
+{
+	struct mem_cgroup *old = set_active_memcg(other->memcg);
+
+	mem_cgroup_put(ep->memcg);
+	ep->memcg = get_mem_cgroup_from_mm(NULL);
+	set_active_memcg(old);
+}
+
 struct rsock_ep *rsock_ep_get(struct rsock_ep *ep)
 {
 	refcount_inc(&ep->ref);
@@ -105,6 +121,7 @@ void rsock_ep_put(struct rsock_ep *ep)
 	rsock_targets_destroy(&ep->targets);
 	rsock_buf_free(&ep->buf);
 	rsock_buf_free(&ep->ring.buf);
+	mem_cgroup_put(ep->memcg);
 	kfree_rcu(ep, rcu);	/* rsock_poll() may still look at it */
 }
 
@@ -569,12 +586,27 @@ static bool rsock_ep_was_closed(const struct rsock_ep *ep)
 	       (ep->iwarp && ep->tx.fin_posted == RSOCK_FIN_DISCONNECT);
 }
 
+/* Nothing more arrives: what has nothing to be read is of no use */
+static void rsock_ep_free_rings(struct rsock_ep *ep)
+{
+	bool unread;
+
+	spin_lock_bh(&ep->lock);
+	unread = rsock_rxwin_avail(&ep->rx.win);
+	spin_unlock_bh(&ep->lock);
+	if (unread)
+		return;
+	rsock_buf_free(&ep->buf);
+	rsock_buf_free(&ep->ring.buf);
+}
+
 /* The second part of the end: nobody works on its regions any more */
 static void rsock_ep_finish(struct rsock_ep *ep)
 {
 	struct sock *sk = ep->sk;
 
 	rsock_ep_release(ep);
+	rsock_ep_free_rings(ep);
 	sock_put(sk);
 	rsock_ep_put(ep);
 }
@@ -678,6 +710,8 @@ struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 	sock_hold(sk);
 	ep->net = net;
 	ep->gfp = sk->sk_allocation;
+	if (ep->gfp & __GFP_ACCOUNT)
+		ep->memcg = get_mem_cgroup_from_mm(NULL);
 	ep->cfg = *cfg;
 	spin_lock_init(&ep->lock);
 	mutex_init(&ep->id_mutex);

@@ -54,6 +54,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+struct mem_cgroup;
 struct rsock_dev;
 struct rsock_ep;
 struct rsock_notes;
@@ -263,6 +264,7 @@ struct rsock_ep {
 	int err;			/* first reason to die, positive errno */
 	enum rsock_mib why;		/* what to count for it, at the end */
 	gfp_t gfp;			/* constant: the socket's sk_allocation */
+	struct mem_cgroup *memcg;	/* constant: the owner's, or NULL */
 	bool passive;			/* constant */
 	u8 resolve_tries;		/* CM handler, then work */
 	bool counted;			/* in rsock_net.connections: CM handler,
@@ -345,6 +347,7 @@ extern struct workqueue_struct *rsock_wq;
 struct rsock_ep *rsock_ep_alloc(struct sock *sk, struct net *net,
 				const struct rsock_ep_ops *ops,
 				const struct rsock_ep_cfg *cfg);
+void rsock_ep_charge_as(struct rsock_ep *ep, const struct rsock_ep *other);
 struct rsock_ep *rsock_ep_get(struct rsock_ep *ep);
 void rsock_ep_put(struct rsock_ep *ep);
 bool rsock_ep_set_state(struct rsock_ep *ep, enum rsock_ep_state state);

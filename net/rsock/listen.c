@@ -99,10 +99,11 @@ static bool rsock_child_queue(struct sock *lsk, struct sock *sk)
 }
 
 /* Returns why it could not be made, RSOCK_MIB_NONE if it was */
-static enum rsock_mib rsock_listen_child(struct sock *lsk,
+static enum rsock_mib rsock_listen_child(struct rsock_ep *lep,
 					 struct rdma_cm_id *id,
 					 const struct rsock_conn *peer)
 {
+	struct sock *lsk = lep->sk;
 	struct rsock_ep *ep;
 	struct sock *sk;
 
@@ -114,6 +115,7 @@ static enum rsock_mib rsock_listen_child(struct sock *lsk,
 		sock_put(sk);
 		return RSOCK_MIB_LISTENNOMEMORY;
 	}
+	rsock_ep_charge_as(ep, lep);
 	/*
 	 * Once it is queued the child can be closed by others at any time; with
 	 * a cm_id, the end of its endpoint waits for this handler.
@@ -170,7 +172,7 @@ int rsock_listen_request(struct rsock_ep *lep, struct rdma_cm_id *id,
 	else if (sk_acceptq_is_full(lep->sk))
 		why = RSOCK_MIB_LISTENOVERFLOWS;
 	else
-		why = rsock_listen_child(lep->sk, id, &peer);
+		why = rsock_listen_child(lep, id, &peer);
 	if (!why)
 		return 0;
 	RSOCK_INC_STATS(lep->net, why);

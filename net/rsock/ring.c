@@ -9,11 +9,16 @@
  * first one any more, and learns where the second is from its first grant (see
  * win.h). A grant cannot be taken back, so that a ring stays as long as the
  * connection does.
+ *
+ * The second one is charged to the memory cgroup of the socket's maker. The first
+ * is not: it is made by threads of rdma_cm, which reclaim for one would hold up
+ * for all.
  */
 
 #include "ring.h"
 
 #include <linux/jiffies.h>
+#include <linux/sched/mm.h>
 
 #include "ep.h"
 
@@ -64,12 +69,15 @@ static void rsock_ring_free(struct rsock_ring *ring)
 	rsock_buf_unmap(&ring->buf);
 }
 
+/* The work has no memory cgroup: charge the socket's owner */
 static bool rsock_ring_alloc(struct rsock_ep *ep)
 {
+	struct mem_cgroup *old = set_active_memcg(ep->memcg);
 	struct rsock_ring *ring = &ep->ring;
 
 	ring->mr = rsock_buf_create(&ring->buf, ep->pd, ep->cfg.ring,
 				    RSOCK_IOVA);
+	set_active_memcg(old);
 	if (!IS_ERR(ring->mr))
 		return true;
 	rsock_ring_free(ring);
