@@ -302,22 +302,28 @@ START_TEST(announced)
 }
 END_TEST
 
-/* A mapping made by a side that has sent its end still is one. */
+/*
+ * Mappings made by a side that has sent its end still are some, however many: more
+ * than the messages that it may be ahead.
+ */
 START_TEST(after_shutdown)
 {
 	struct pair p = open_pair(IPV4);
 	char *mem = memory(PAGE), buf[64];
+	int i, rounds = 3 * get_int(p.c, SOL_RSOCK, RDMA_RQSIZE) / 2;
 
 	MUST(shutdown(p.s, SHUT_WR));
 	expect_end(p.c);
-	MUST(riomap(p.s, mem, PAGE, PROT_WRITE, 0, 0));
-	wait_mapped(p.c, 0, true);
-	pattern_fill(buf, sizeof(buf), 2, 0);
-	place_all(p.c, buf, sizeof(buf), 100);
-	sync_to(p.c, p.s);
-	pattern_check(mem + 100, sizeof(buf), 2, 0);
-	MUST(riounmap(p.s, mem, PAGE));
-	wait_mapped(p.c, 0, false);
+	for (i = 0; i < rounds; i++) {
+		MUST(riomap(p.s, mem, PAGE, PROT_WRITE, 0, 0));
+		wait_mapped(p.c, 0, true);
+		pattern_fill(buf, sizeof(buf), i, 0);
+		place_all(p.c, buf, sizeof(buf), 100);
+		sync_to(p.c, p.s);
+		pattern_check(mem + 100, sizeof(buf), i, 0);
+		MUST(riounmap(p.s, mem, PAGE));
+		wait_mapped(p.c, 0, false);
+	}
 	close_pair(&p);
 }
 END_TEST
@@ -1162,6 +1168,58 @@ START_TEST(mmap_then_close)
 }
 END_TEST
 
+/* Its peer wants to be told of what is placed, and reads nothing of that. */
+static struct pair open_noted_pair(char *mem)
+{
+	struct pair p = open_pair(IPV4);
+
+	set_int(p.c, SOL_RSOCK, RSOCK_RECV_NOTIFY, 1);
+	MUST(riomap(p.c, mem, PAGE, PROT_WRITE, 0, 0));
+	wait_mapped(p.s, 0, true);
+	return p;
+}
+
+/* Has all that was placed arrived, and the note of it, or is there no credit? */
+static bool arrives(int fd)
+{
+	long long end = now_ms() + 1000;
+
+	while (outq(fd) && now_ms() < end)
+		sleep_ms(1);
+	return !outq(fd);
+}
+
+/*
+ * A peer that gives no credit, since its program reads no notes, cannot be told of
+ * a mapping: it hears of the end nevertheless.
+ */
+START_TEST(mmap_untold)
+{
+	unsigned long before = stat_now("LingerTimeouts");
+	char *mem = memory(PAGE), *untold;
+	struct pair p = open_noted_pair(mem);
+	int i, notes = -1;
+
+	do {
+		MUST_BE(place(p.s, "x", 1, 0, 0), 1);
+		notes++;
+	} while (arrives(p.s));
+	MUST(riounmap(p.c, mem, PAGE));
+	close_pair(&p);
+	p = open_noted_pair(mem);
+	for (i = 0; i < notes; i++) {
+		MUST_BE(place(p.s, "x", 1, 0, 0), 1);
+		CHECK(arrives(p.s), "note %d of %d", i, notes);
+	}
+	untold = map_socket(p.s, PAGE, 0);
+	MUST(close(p.s));
+	expect_end(p.c);
+	MUST_BE(stat_now("LingerTimeouts"), before);
+	close(p.c);
+	MUST(munmap(untold, PAGE));
+}
+END_TEST
+
 /* It is offered as a whole, until no part of it is mapped any more. */
 START_TEST(mmap_in_parts)
 {
@@ -1331,6 +1389,7 @@ int main(void)
 	tcase_add_test(tc, mmap_slots);
 	tcase_add_test(tc, mmap_error);
 	tcase_add_test(tc, mmap_then_close);
+	tcase_add_test(tc, mmap_untold);
 	tcase_add_test(tc, mmap_in_parts);
 	tcase_add_test(tc, mmap_fork);
 	tcase_add_test(tc, mmap_exec);

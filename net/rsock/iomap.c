@@ -848,10 +848,20 @@ void rsock_iomap_del_region(struct rsock_ep *ep, struct rsock_region *r,
 		wait_event(ep->io.wait, rsock_region_has_ended(ep, r));
 }
 
+/* The peer need not hear any more of what it was not told yet. ep->lock held */
+static void rsock_region_hush(struct rsock_region *r)
+{
+	struct rsock_chunk *c;
+
+	for (c = r->chunk; c < r->chunk + r->nr; c++)
+		if (!c->told)
+			list_del_init(&c->node);
+}
+
 /*
- * Nothing more is mapped, and the peer is told that user memory is gone; @gone
- * takes the regions, unless it is NULL. Those that are being set up are seen to
- * by those who do it.
+ * Nothing more is mapped, and the peer is told that user memory is gone, but of
+ * nothing new, for which it may give no credit; @gone takes the regions, unless it
+ * is NULL. Those that are being set up are seen to by those who do it.
  */
 static void rsock_io_shut(struct rsock_ep *ep, struct list_head *gone)
 {
@@ -860,7 +870,10 @@ static void rsock_io_shut(struct rsock_ep *ep, struct list_head *gone)
 	spin_lock_bh(&ep->lock);
 	ep->io.closed = true;
 	while ((r = rsock_region_next(&ep->io, r))) {
-		if (r->state != RSOCK_REGION_LIVE || !r->addr)
+		if (r->state != RSOCK_REGION_LIVE)
+			continue;
+		rsock_region_hush(r);
+		if (!r->addr)
 			continue;
 		rsock_region_revoke(ep, r);
 		if (gone)

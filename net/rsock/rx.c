@@ -107,32 +107,43 @@ static void rsock_rx_ack(struct rsock_ep *ep)
 	}
 }
 
+/* Room for what it sends, if it still does. Returns false if there is none to give */
+static bool rsock_rx_give_room(struct rsock_ep *ep)
+{
+	u32 offset, len;
+
+	if (ep->rx.eof)
+		return false;
+	if (ep->ring.state == RSOCK_RING_READY) {
+		rsock_ring_push(ep);
+		return true;
+	}
+	len = rsock_rx_grant_size(&ep->rx.win, &offset);
+	if (len)
+		rsock_rx_grant(ep, offset, len);
+	return len;
+}
+
+/* A peer that has sent its end may still map memory, which takes credit, too */
+static bool rsock_rx_give_credit(struct rsock_ep *ep)
+{
+	if (!rsock_rxwin_credit_due(&ep->rx.win))
+		return false;
+	rsock_sq_post_ctrl(ep, rsock_rx_credit_msg(ep, 0), 0, 0, NULL, 0, false);
+	return true;
+}
+
 /**
  * rsock_rx_update() - give the peer what can be given: answers, buffers, credit
  * @ep: endpoint in any state, ep->lock held
  */
 void rsock_rx_update(struct rsock_ep *ep)
 {
-	struct rsock_rxwin *w = &ep->rx.win;
-	u32 offset, len;
-
 	lockdep_assert_held(&ep->lock);
 	rsock_rx_ack(ep);
-	while (ep->state == RSOCK_EP_OPEN && !ep->rx.eof &&
-	       rsock_sq_has_ctrl(&ep->sq)) {
-		if (ep->ring.state == RSOCK_RING_READY) {
-			rsock_ring_push(ep);
-			continue;
-		}
-		len = rsock_rx_grant_size(w, &offset);
-		if (len)
-			rsock_rx_grant(ep, offset, len);
-		else if (rsock_rxwin_credit_due(w))
-			rsock_sq_post_ctrl(ep, rsock_rx_credit_msg(ep, 0),
-					   0, 0, NULL, 0, false);
-		else
+	while (ep->state == RSOCK_EP_OPEN && rsock_sq_has_ctrl(&ep->sq))
+		if (!rsock_rx_give_room(ep) && !rsock_rx_give_credit(ep))
 			break;
-	}
 }
 
 static int rsock_rx_data(struct rsock_ep *ep, u32 len)
