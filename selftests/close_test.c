@@ -603,6 +603,35 @@ START_TEST(close_abortive)
 }
 END_TEST
 
+static void reset(void *arg)
+{
+	int fd = *(int *)arg;
+
+	set_linger(fd, true, 0);
+	MUST(close(fd));
+}
+
+/* A reset is an error to who sends, before there are EPIPE and the signal. */
+START_TEST(reset_is_told_first)
+{
+	int rounds = full_run() ? 2000 : 200, i;
+	struct worker w;
+	struct pair p;
+
+	signal(SIGPIPE, SIG_DFL);
+	for (i = 0; i < rounds; i++) {
+		p = open_pair(IPV4);
+		start(&w, reset, &p.s);
+		while (send(p.c, "x", 1, MSG_DONTWAIT) > 0 || errno == EAGAIN)
+			;
+		MUST_BE(errno, ECONNRESET);
+		MUST_FAIL(send(p.c, "x", 1, MSG_NOSIGNAL), EPIPE);
+		join(&w);
+		close(p.c);
+	}
+}
+END_TEST
+
 /* Held back by MSG_MORE, and not to be forgotten. */
 START_TEST(close_after_more)
 {
@@ -1079,6 +1108,7 @@ int main(void)
 	tc = add_case(suite, "close", 30);
 	tcase_add_loop_test(tc, close_with_data_unsent, 0, ip_versions() * LINGERINGS);
 	add_ip_test(tc, close_abortive);
+	tcase_add_test(tc, reset_is_told_first);
 	tcase_add_loop_test(tc, close_after_more, 0, 2);
 	add_ip_test(tc, close_with_data_unread);
 	add_ip_test(tc, send_to_closed_peer);

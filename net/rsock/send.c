@@ -189,7 +189,43 @@ static int rsock_send_pages(struct sock *sk, struct rsock_ep *ep,
 static bool rsock_send_broken(const struct sock *sk, const struct rsock_ep *ep)
 {
 	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
-	       !ep || rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
+	       rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
+}
+
+/* The connection is ending, and it is not known yet what to tell of that */
+static bool rsock_send_is_late(const struct sock *sk, const struct rsock_ep *ep)
+{
+	return READ_ONCE(ep->state) >= RSOCK_EP_DYING &&
+	       !READ_ONCE(ep->rx.disconnected) && !sk->sk_err &&
+	       !(sk->sk_shutdown & SEND_SHUTDOWN) && rsock_sk(sk)->ep == ep;
+}
+
+/*
+ * Wait until it is. Returns -EPIPE then, for which sk_stream_error() has what was
+ * told, or why it could not wait.
+ */
+static int rsock_send_wait_end(struct sock *sk, const struct rsock_ep *ep, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (rsock_send_is_late(sk, ep) && *timeo && !signal_pending(current))
+		sk_wait_event(sk, timeo, !rsock_send_is_late(sk, ep), &wait);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	if (!rsock_send_is_late(sk, ep))
+		return -EPIPE;
+	return *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
+}
+
+/*
+ * Can more be sent? The end is an error first, as with TCP, which EPIPE and the
+ * signal that goes with it must not overtake.
+ */
+static int rsock_send_check(struct sock *sk, const struct rsock_ep *ep, long *timeo)
+{
+	if (rsock_send_is_late(sk, ep))
+		return rsock_send_wait_end(sk, ep, timeo);
+	return rsock_send_broken(sk, ep) ? -EPIPE : 0;
 }
 
 /* A peer that has closed takes no bytes; but none can be sent, as with TCP */
@@ -230,11 +266,13 @@ static int rsock_send_queue(struct sock *sk, struct rsock_ep *ep,
 			if (err)
 				return err;
 		}
-		if (rsock_send_broken(sk, ep))
-			return -EPIPE;
+		err = rsock_send_check(sk, ep, &s->timeo);
+		if (err)
+			return err;
 		n = s->inplace ? rsock_send_pages(sk, ep, s, left) :
 				 rsock_send_copy(sk, ep, s, left);
-		if (n == -ENOMEM)
+		/* The end came in between: look what it is */
+		if (n == -ENOMEM || n == -EPIPE)
 			continue;
 		if (n < 0)
 			return n;
@@ -454,6 +492,30 @@ static void rsock_send_retry(struct sock *sk, struct rsock_ep *ep)
 	spin_unlock_bh(&ep->lock);
 }
 
+static int rsock_ep_send(struct sock *sk, struct rsock_ep *ep,
+			 struct rsock_send *s)
+{
+	struct msghdr *msg = s->msg;
+	s64 to = s->to;
+	int err;
+
+	err = rsock_send_check(sk, ep, &s->timeo);
+	if (err)
+		return rsock_send_is_nothing(sk, msg) ? 0 : err;
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	if (to != RSOCK_TO_STREAM) {
+		err = rsock_write_check(ep, to, msg_data_left(msg));
+		if (err)
+			return err;
+	}
+	err = __rsock_send(sk, ep, s);
+	rsock_send_placed(sk, ep, to, s->queued);
+	if (err == -EAGAIN)
+		rsock_send_retry(sk, ep);
+	return err;
+}
+
 /**
  * rsock_send() - send(2) and its kin
  * @sk: socket, locked
@@ -478,25 +540,13 @@ int rsock_send(struct sock *sk, struct msghdr *msg, s64 to)
 			goto out;
 	}
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-	err = -EPIPE;
 	ep = rsock_sk(sk)->ep;
-	if (rsock_send_broken(sk, ep)) {
-		if (rsock_send_is_nothing(sk, msg))
-			err = 0;
+	if (!ep) {
+		err = -EPIPE;
 		goto out;
 	}
-	err = -EOPNOTSUPP;
-	if (msg->msg_flags & MSG_OOB)
-		goto out;
-	err = to == RSOCK_TO_STREAM ? 0 :
-				      rsock_write_check(ep, to, msg_data_left(msg));
-	if (err)
-		goto out;
 	rsock_ep_get(ep);
-	err = __rsock_send(sk, ep, &s);
-	rsock_send_placed(sk, ep, to, s.queued);
-	if (err == -EAGAIN)
-		rsock_send_retry(sk, ep);
+	err = rsock_ep_send(sk, ep, &s);
 	rsock_ep_put(ep);
 out:
 	if (s.queued)
