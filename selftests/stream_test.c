@@ -1177,6 +1177,7 @@ END_TEST
 /* --- no memory, on kernels that can have it fail -------------------------------- */
 
 #define FAILSLAB	"/sys/kernel/debug/failslab/"
+#define FAIL_PAGES	"/sys/kernel/debug/fail_page_alloc/"
 #define MESSAGES	"/sys/kernel/slab/rsock_txmsg/failslab"
 
 static void put_text(const char *path, const char *text)
@@ -1187,25 +1188,40 @@ static void put_text(const char *path, const char *text)
 	MUST(close(fd));
 }
 
-/* The next @times allocations of a message fail, in this process */
+static void put_fault(const char *fault, const char *name, const char *text)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "%s%s", fault, name);
+	put_text(path, text);
+}
+
+/* The next @times allocations that this is about fail, in this process */
+static void fail_next(const char *fault, const char *times)
+{
+	put_fault(fault, "task-filter", "Y");
+	put_fault(fault, "ignore-gfp-wait", "N");
+	put_fault(fault, "verbose", "0");
+	put_fault(fault, "probability", "100");
+	put_fault(fault, "times", times);
+	put_text("/proc/self/make-it-fail", "1");
+}
+
 static void fail_messages(const char *times)
 {
 	put_text(MESSAGES, "1");
 	put_text(FAILSLAB "cache-filter", "Y");
-	put_text(FAILSLAB "task-filter", "Y");
-	put_text(FAILSLAB "ignore-gfp-wait", "N");
-	put_text(FAILSLAB "verbose", "0");
-	put_text(FAILSLAB "probability", "100");
-	put_text(FAILSLAB "times", times);
-	put_text("/proc/self/make-it-fail", "1");
+	fail_next(FAILSLAB, times);
 }
 
 /* How many of them are still to fail */
-static int failures_left(void)
+static int failures_left(const char *fault)
 {
-	char text[16] = "";
-	int fd = MUST(open(FAILSLAB "times", O_RDONLY));
+	char path[100], text[16] = "";
+	int fd;
 
+	snprintf(path, sizeof(path), "%stimes", fault);
+	fd = MUST(open(path, O_RDONLY));
 	MUST(read(fd, text, sizeof(text) - 1));
 	MUST(close(fd));
 	return atoi(text);
@@ -1221,7 +1237,7 @@ START_TEST(no_memory)
 	set_nonblock(p.c, true);
 	fail_messages("1");
 	MUST_FAIL(send(p.c, "x", 1, 0), EAGAIN);
-	MUST_BE(failures_left(), 0);
+	MUST_BE(failures_left(FAILSLAB), 0);
 	wait_events(p.c, POLLOUT);
 	send_stream(&out, 1000, 1000);
 	recv_stream(&in, 1000, 1000);
@@ -1229,8 +1245,30 @@ START_TEST(no_memory)
 	set_nonblock(p.c, false);
 	fail_messages("2");
 	send_stream(&out, SMALL_BUF, SMALL_BUF);
-	MUST_BE(failures_left(), 0);
+	MUST_BE(failures_left(FAILSLAB), 0);
 	recv_stream(&in, SMALL_BUF, SMALL_BUF);
+	close_pair(&p);
+}
+END_TEST
+
+/* Nor is what the send buffer holds less afterwards */
+START_TEST(no_pages)
+{
+	unsigned long before = stat_now("SendNoMemory");
+	struct stream in = { .seed = 1 };
+	static char buf[SMALL_BUF];
+	struct pair p = open_pair(IPV4);
+	int size = get_int(p.c, SOL_SOCKET, SO_SNDBUF);
+
+	pattern_fill(buf, sizeof(buf), 1, 0);
+	put_text(FAIL_PAGES "min-order", "0");
+	fail_next(FAIL_PAGES, "8");
+	MUST_BE(send(p.c, buf, sizeof(buf), 0), sizeof(buf));
+	MUST_BE(failures_left(FAIL_PAGES), 0);
+	CHECK(stat_now("SendNoMemory") > before, "there was memory");
+	MUST_BE(get_int(p.c, SOL_SOCKET, SO_SNDBUF), size);
+	in.fd = p.s;
+	recv_stream(&in, sizeof(buf), sizeof(buf));
 	close_pair(&p);
 }
 END_TEST
@@ -1278,6 +1316,8 @@ int main(void)
 	tc = add_case(suite, "memory", 30);
 	if (!is_tcp() && !access(MESSAGES, W_OK) && !access(FAILSLAB, X_OK))
 		tcase_add_test(tc, no_memory);
+	if (!is_tcp() && !access(FAIL_PAGES, X_OK))
+		tcase_add_test(tc, no_pages);
 
 	tc = add_case(suite, "traffic", full_run() ? 900 : 60);
 	tcase_add_loop_test(tc, one_way, 0, 2);

@@ -59,7 +59,8 @@ static int rsock_send_copy(struct sock *sk, struct rsock_ep *ep,
 	size_t n, copied;
 	int err;
 
-	if (!sk_page_frag_refill(sk, pfrag))
+	/* Not sk_page_frag_refill(): that shrinks a send buffer which TCP widens */
+	if (!skb_page_frag_refill(32, pfrag, sk->sk_allocation))
 		return -ENOMEM;
 	n = min3(left, (size_t)(pfrag->size - pfrag->offset),
 		 (size_t)max(sk->sk_sndbuf - READ_ONCE(sk->sk_wmem_queued), 1));
