@@ -257,6 +257,7 @@ static bool rsock_iomap_settle(struct rsock_io *io, u16 slot)
 		return false;
 	__clear_bit(slot, io->slots);
 	io->nr_revoking--;
+	wake_up_all(&io->wait);
 	return true;
 }
 
@@ -303,14 +304,21 @@ static u64 rsock_io_free_offset(struct rsock_io *io, u64 len)
 	return offset;
 }
 
+/* Slots that come back without anybody's doing: the peer has to confirm */
+static unsigned int rsock_io_owed(const struct rsock_io *io)
+{
+	return bitmap_weight(io->owed, RSOCK_IOMAP_MAX) + io->nr_untold;
+}
+
+/* Returns -ENOSPC if there are not enough, or -EAGAIN if there will be */
 static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
 {
 	unsigned int max = min_t(u16, ep->peer.iomap_slots, RSOCK_IOMAP_MAX);
 	unsigned long *slots = ep->io.slots;
-	unsigned int i, slot;
+	unsigned int i, slot, sum = bitmap_weight(slots, max) + r->nr;
 
-	if (bitmap_weight(slots, max) + r->nr > max)
-		return -ENOSPC;
+	if (sum > max)
+		return sum - rsock_io_owed(&ep->io) > max ? -ENOSPC : -EAGAIN;
 	for (i = 0; i < r->nr; i++) {
 		slot = find_first_zero_bit(slots, max);
 		__set_bit(slot, slots);
@@ -319,7 +327,7 @@ static int rsock_io_take_slots(struct rsock_ep *ep, struct rsock_region *r)
 	return 0;
 }
 
-/* Offsets and slots for a region, or -EEXIST, or -ENOSPC for too many */
+/* Offsets and slots for a region, or -EEXIST, -ENOSPC for too many, or -EAGAIN */
 static int rsock_region_insert(struct rsock_ep *ep, struct rsock_region *r,
 			       u64 offset)
 {
@@ -358,15 +366,39 @@ static void rsock_region_remove(struct rsock_ep *ep, struct rsock_region *r)
 	}
 }
 
+/**
+ * struct rsock_begin - a region that is to get offsets and slots
+ * @r: region
+ * @offset: of its first byte, or RSOCK_OFFSET_FREE
+ * @err: whether it did
+ */
+struct rsock_begin {
+	struct rsock_region *r;
+	u64 offset;
+	int err;
+};
+
+static bool rsock_region_begun(struct rsock_ep *ep, void *arg)
+{
+	struct rsock_begin *begin = arg;
+
+	spin_lock_bh(&ep->lock);
+	begin->err = ep->state == RSOCK_EP_OPEN ?
+		     rsock_region_insert(ep, begin->r, begin->offset) :
+		     -ENOTCONN;
+	spin_unlock_bh(&ep->lock);
+	return begin->err != -EAGAIN;
+}
+
+/* If the peer's table is full only of what it has to confirm, that is waited for */
 static int rsock_region_begin(struct rsock_ep *ep, struct rsock_region *r,
 			      u64 offset)
 {
-	int err;
+	struct rsock_begin begin = { .r = r, .offset = offset };
 
-	spin_lock_bh(&ep->lock);
-	err = rsock_region_insert(ep, r, offset);
-	spin_unlock_bh(&ep->lock);
-	return err;
+	if (!rsock_region_wait(ep, r, rsock_region_begun, &begin))
+		return -ENOSPC;
+	return begin.err;
 }
 
 /* Make it known, unless the socket parted with the connection meanwhile */

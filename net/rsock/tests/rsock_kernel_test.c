@@ -169,12 +169,15 @@ static void pair_down(struct pair *p)
 	close_socket(&p->lsn);
 }
 
-static bool pair_up(struct pair *p)
+/* @slots: of a's table for what b maps, or 0 for the usual one */
+static bool pair_up_with(struct pair *p, int slots)
 {
 	memset(p, 0, sizeof(*p));
 	if (EXPECT_ERR(new_socket(&p->lsn), 0) &&
 	    EXPECT_ERR(listen_at(p->lsn), 0) &&
 	    EXPECT_ERR(new_socket(&p->a), 0) &&
+	    (!slots || EXPECT_ERR(rsock_sock_set_opt(p->a->sk, SOL_RSOCK, RDMA_IOMAPSIZE,
+						     slots), 0)) &&
 	    EXPECT_ERR(connect_to(p->a, 0), 0) &&
 	    EXPECT_ERR(kernel_accept(p->lsn, &p->b, 0), 0)) {
 		p->a->sk->sk_rcvtimeo = TEST_TIMEOUT;
@@ -183,6 +186,11 @@ static bool pair_up(struct pair *p)
 	}
 	pair_down(p);
 	return false;
+}
+
+static bool pair_up(struct pair *p)
+{
+	return pair_up_with(p, 0);
 }
 
 static int send_buf(struct socket *sock, void *buf, size_t len, int flags)
@@ -663,7 +671,7 @@ struct places {
 	struct bio_vec bv[TEST_PAGES];
 };
 
-static struct places *places_up(void)
+static struct places *places_up_with(int slots)
 {
 	struct places *pl = kzalloc(sizeof(*pl), GFP_KERNEL);
 
@@ -673,7 +681,7 @@ static struct places *places_up(void)
 		goto free;
 	if (!alloc_pages_of(pl->to))
 		goto free_from;
-	if (pair_up(&pl->p))
+	if (pair_up_with(&pl->p, slots))
 		return pl;
 	free_pages_of(pl->to);
 free_from:
@@ -681,6 +689,11 @@ free_from:
 free:
 	kfree(pl);
 	return NULL;
+}
+
+static struct places *places_up(void)
+{
+	return places_up_with(0);
 }
 
 static void places_down(struct places *pl)
@@ -1074,9 +1087,9 @@ static void test_unmap_async(void)
 }
 
 /* More of them than the peer's table has slots, which it has to give back */
-static void test_used(void)
+static void test_used_with(int slots)
 {
-	struct places *pl = places_up();
+	struct places *pl = places_up_with(slots);
 	struct rsock_mapping *map;
 	u64 at;
 	int i;
@@ -1094,6 +1107,12 @@ static void test_used(void)
 		EXPECT(pages_match(pl->to, 0, SZ_16K));
 	}
 	places_down(pl);
+}
+
+static void test_used(void)
+{
+	test_used_with(0);
+	test_used_with(1);
 }
 
 static void clear_pages_of(struct page **pages, unsigned int nr)
