@@ -33,8 +33,9 @@
 
 /*
  * Soft-RoCE delivers a message before it acknowledges it, and does the latter no
- * more once the QP is in error. The peer's last one would never be acknowledged
- * then, and user-space rsockets waits for that.
+ * more once the QP is in error. The peer's last one, DISCONNECT or a SHUTDOWN that
+ * crossed ours, would never be acknowledged then, and user-space rsockets waits for
+ * that.
  */
 #define RSOCK_ACK_MS		10
 
@@ -559,7 +560,7 @@ static void rsock_ep_drain(struct rsock_ep *ep)
 {
 	if (!ep->id)
 		return;
-	if (ep->rx.disconnected)
+	if (ep->rx.eof)
 		msleep(RSOCK_ACK_MS);
 	rdma_lock_handler(ep->id);
 	if (!IS_ERR_OR_NULL(ep->qp)) {
