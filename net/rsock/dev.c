@@ -3,9 +3,11 @@
  * RDMA devices: which are there, and which endpoints use them.
  *
  * When a device goes away, every endpoint on it is killed and waited for: the
- * sockets live on with an error, what they had from the device does not. The
- * wait is short, since an endpoint's teardown waits for nothing but its own
- * queue pair; but with soft-iWARP that may be for TCP to connect.
+ * sockets live on with an error, what they had from the device does not. An
+ * endpoint's teardown waits for its own queue pair, which is short, but with
+ * soft-iWARP may be for TCP to connect; and for those who are just mapping or
+ * unmapping memory. These can sleep for as long as the owner of the memory likes,
+ * with part of it registered: then the removal is held up for as long.
  */
 
 #include "dev.h"

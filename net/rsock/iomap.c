@@ -90,8 +90,9 @@ static void rsock_io_leave(struct rsock_ep *ep)
  * rsock_iomap_park() - the teardown has come to where regions are let go of
  * @ep: endpoint in state DEAD
  *
- * A user may sleep for as long as the owner of the memory likes, so that it is
- * not waited for: the last one to leave has rsock_ep_work() run again.
+ * A user may sleep for as long as the owner of the memory likes, so that the work
+ * does not wait for it: the last one to leave has rsock_ep_work() run again. But
+ * until then the device cannot be removed.
  */
 void rsock_iomap_park(struct rsock_ep *ep)
 {

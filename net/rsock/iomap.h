@@ -12,7 +12,8 @@
  * Whatever the peer does, its key is dead before the memory is.
  *
  * Who works on a region counts in io.users. The teardown of the endpoint lets
- * go of the regions that are left when nobody does, and does not wait for it.
+ * go of the regions that are left when nobody does; no thread waits for that, but
+ * the one that removes the device.
  */
 
 #include <linux/bitmap.h>
