@@ -1285,14 +1285,17 @@ START_TEST(mmap_exec)
 {
 	struct pair p = open_pair(IPV4);
 	pid_t pid = fork_child();
+	char b;
 
 	if (!pid) {
 		close(p.c);
 		map_socket(p.s, PAGE, 0);
+		recv_all(p.s, &b, 1);
 		execl("/bin/sleep", "sleep", "1000", NULL);
 		_exit(1);
 	}
 	wait_mapped(p.c, 0, true);
+	send_all(p.c, "x", 1);
 	wait_mapped(p.c, 0, false);
 	expect_alive(p.c, p.s);
 	kill_child(pid);
