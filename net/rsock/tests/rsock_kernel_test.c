@@ -1366,6 +1366,8 @@ static void test_lost(void)
 	map = map_pages(pl, SZ_32K, 0);
 	if (!map)
 		goto down;
+	/* More than the peer's ring takes */
+	pl->p.a->sk->sk_sndbuf = 2 * pl->p.b->sk->sk_rcvbuf;
 	sent = send_buf(pl->p.a, stream, LOST_STREAM, MSG_DONTWAIT);
 	EXPECT(sent > 0 && sent < LOST_STREAM);
 	for (i = 0; i < LOST_WRITES; i++) {
