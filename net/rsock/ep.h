@@ -383,6 +383,7 @@ void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* tx.c */
+void rsock_tx_mark(struct rsock_ep *ep);
 void rsock_tx_push(struct rsock_ep *ep);
 void rsock_tx_complete(struct rsock_ep *ep, struct list_head *done);
 void rsock_tx_free_list(struct list_head *list);

@@ -114,10 +114,6 @@ static bool rsock_rx_give_room(struct rsock_ep *ep)
 
 	if (ep->rx.eof)
 		return false;
-	if (ep->ring.state == RSOCK_RING_READY) {
-		rsock_ring_push(ep);
-		return true;
-	}
 	len = rsock_rx_grant_size(&ep->rx.win, &offset);
 	if (len)
 		rsock_rx_grant(ep, offset, len);
@@ -140,6 +136,7 @@ static bool rsock_rx_give_credit(struct rsock_ep *ep)
 void rsock_rx_update(struct rsock_ep *ep)
 {
 	lockdep_assert_held(&ep->lock);
+	rsock_ring_push(ep);
 	rsock_rx_ack(ep);
 	while (ep->state == RSOCK_EP_OPEN && rsock_sq_has_ctrl(&ep->sq))
 		if (!rsock_rx_give_room(ep) && !rsock_rx_give_credit(ep))

@@ -429,6 +429,18 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 }
 
 /**
+ * rsock_tx_mark() - write nothing, whose completion stands for all before it
+ * @ep: endpoint in state OPEN with a free slot for control, ep->lock held
+ */
+void rsock_tx_mark(struct rsock_ep *ep)
+{
+	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
+
+	ep->sq.ctrl_posted++;
+	rsock_sq_post(ep, &wr.wr, 0, true);
+}
+
+/**
  * rsock_tx_probe() - write nothing, and have it acknowledged
  * @ep: endpoint in any state, ep->lock held; nothing is done unless it is OPEN
  *
@@ -436,14 +448,10 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
  */
 void rsock_tx_probe(struct rsock_ep *ep)
 {
-	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
-
 	lockdep_assert_held(&ep->lock);
-	if (ep->state != RSOCK_EP_OPEN || ep->sq.nr_marks ||
-	    !rsock_sq_has_ctrl(&ep->sq))
-		return;
-	ep->sq.ctrl_posted++;
-	rsock_sq_post(ep, &wr.wr, 0, true);
+	if (ep->state == RSOCK_EP_OPEN && !ep->sq.nr_marks &&
+	    rsock_sq_has_ctrl(&ep->sq))
+		rsock_tx_mark(ep);
 }
 
 /*
