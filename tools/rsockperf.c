@@ -42,7 +42,7 @@
 #define MAX_MAPS	256U
 #define BACKLOG		1024
 #define MIN_ROOM	(64U << 10)
-#define RING		(128U << 10)
+#define RING		(256U << 10)
 
 /* Those of librsock have the names of librdmacm's; tools/Makefile adds "k" */
 typeof(riomap) kriomap;
