@@ -202,8 +202,8 @@ static bool rsock_send_is_late(const struct sock *sk, const struct rsock_ep *ep)
 }
 
 /*
- * Wait until it is. Returns -EPIPE then, for which sk_stream_error() has what was
- * told, or why it could not wait.
+ * Wait until it is, if it is not. Returns -EPIPE then, for which sk_stream_error()
+ * has what was told, or why it could not wait.
  */
 static int rsock_send_wait_end(struct sock *sk, const struct rsock_ep *ep, long *timeo)
 {
@@ -224,9 +224,9 @@ static int rsock_send_wait_end(struct sock *sk, const struct rsock_ep *ep, long 
  */
 static int rsock_send_check(struct sock *sk, const struct rsock_ep *ep, long *timeo)
 {
-	if (rsock_send_is_late(sk, ep))
-		return rsock_send_wait_end(sk, ep, timeo);
-	return rsock_send_broken(sk, ep) ? -EPIPE : 0;
+	if (!rsock_send_broken(sk, ep))
+		return 0;
+	return rsock_send_wait_end(sk, ep, timeo);
 }
 
 /* A peer that has closed takes no bytes; but none can be sent, as with TCP */
