@@ -493,7 +493,8 @@ int rsock_rx_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			continue;
 		}
 		/* Full rings are all that a peek can ever see */
-		if (copied >= target || (copied && rsock_rx_full(ep)))
+		if (copied >= target ||
+		    (copied && flags & MSG_PEEK && rsock_rx_full(ep)))
 			break;
 		if (rsock_rx_ended(sk, ep)) {
 			/* Look again: bytes come before their end */
