@@ -19,21 +19,22 @@
  *	that which set_active_memcg() says
  * @buf: zeroed structure
  * @nr: pages
+ * @gfp: how to allocate
  *
  * Zeroed, so that a peer which announces bytes that it did not write shows the
  * reader nothing of anybody else. Context: process.
  *
  * Return: 0 or -ENOMEM; then nothing is left allocated.
  */
-int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr)
+int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr, gfp_t gfp)
 {
-	buf->pages = kvcalloc(nr, sizeof(*buf->pages), GFP_KERNEL_ACCOUNT);
-	buf->dma = kvcalloc(nr, sizeof(*buf->dma), GFP_KERNEL_ACCOUNT);
+	buf->pages = kvcalloc(nr, sizeof(*buf->pages), gfp);
+	buf->dma = kvcalloc(nr, sizeof(*buf->dma), gfp);
 	if (!buf->pages || !buf->dma)
 		goto free;
 
 	for (buf->nr = 0; buf->nr < nr; buf->nr++) {
-		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		struct page *page = alloc_page(gfp | __GFP_ZERO);
 
 		if (!page)
 			goto free;
@@ -211,6 +212,7 @@ int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr, u64 iova)
  * @pd: protection domain
  * @len: bytes that the region is to have, of as many pages as they need
  * @iova: address that the peer is to know it by, a multiple of the page size
+ * @gfp: how to allocate
  *
  * Context: process.
  *
@@ -218,13 +220,13 @@ int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr, u64 iova)
  * to unmap and free the buffer.
  */
 struct ib_mr *rsock_buf_create(struct rsock_buf *buf, struct ib_pd *pd,
-			       u32 len, u64 iova)
+			       u32 len, u64 iova, gfp_t gfp)
 {
 	unsigned int nr = PFN_UP(len);
 	struct ib_mr *mr;
 	int err;
 
-	err = rsock_buf_alloc(buf, nr);
+	err = rsock_buf_alloc(buf, nr, gfp);
 	if (err)
 		return ERR_PTR(err);
 	err = rsock_buf_map(buf, pd->device);

@@ -32,7 +32,7 @@ struct rsock_buf {
 	bool lent;
 };
 
-int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr);
+int rsock_buf_alloc(struct rsock_buf *buf, unsigned int nr, gfp_t gfp);
 u64 rsock_bvec_len(const struct bio_vec *bv, unsigned int nr);
 int rsock_buf_take(struct rsock_buf *buf, const struct bio_vec *bv,
 		   unsigned int nr);
@@ -42,7 +42,7 @@ void rsock_buf_unmap(struct rsock_buf *buf);
 int rsock_dma_to_mr(const dma_addr_t *dma, u64 len, struct ib_mr *mr,
 		    u64 iova);
 struct ib_mr *rsock_buf_create(struct rsock_buf *buf, struct ib_pd *pd,
-			       u32 len, u64 iova);
+			       u32 len, u64 iova, gfp_t gfp);
 void rsock_buf_sync(const struct rsock_buf *buf, size_t off, size_t len,
 		    bool for_cpu);
 void rsock_buf_snapshot(const struct rsock_buf *buf, size_t off, size_t len,

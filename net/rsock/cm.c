@@ -66,6 +66,9 @@ static int rsock_cm_errno(int err, enum rsock_mib *why)
 	case -ECONNREFUSED:
 		*why = RSOCK_MIB_REFUSED;
 		return err;
+	case -ECONNRESET:
+		*why = RSOCK_MIB_PEERRESETS;
+		return err;
 	case -ENOBUFS:
 		*why = RSOCK_MIB_MAXCONNECTIONS;
 		return err;

@@ -413,7 +413,8 @@ int rsock_ep_open(struct rsock_ep *ep)
 	if (IS_ERR(ep->pd))
 		return PTR_ERR(ep->pd);
 	ep->mr = rsock_buf_create(&ep->buf, ep->pd,
-				  ep->ring_off + RSOCK_RING_FIRST_SIZE, RSOCK_IOVA);
+				  ep->ring_off + RSOCK_RING_FIRST_SIZE,
+				  RSOCK_IOVA, GFP_KERNEL_ACCOUNT);
 	if (IS_ERR(ep->mr))
 		return PTR_ERR(ep->mr);
 	err = rsock_ep_create_ctrl(ep);
@@ -464,13 +465,12 @@ int rsock_ep_rts(struct rsock_ep *ep)
 	int err;
 
 	/* INIT once more: access flags are known only now */
-	err = rsock_ep_modify(ep, IB_QPS_INIT);
-	if (err)
-		return err;
-	err = rsock_ep_modify(ep, IB_QPS_RTR);
-	if (err)
-		return err;
-	err = rsock_ep_modify(ep, IB_QPS_RTS);
+	err = rsock_ep_modify(ep, IB_QPS_INIT) ?:
+	      rsock_ep_modify(ep, IB_QPS_RTR) ?:
+	      rsock_ep_modify(ep, IB_QPS_RTS);
+	/* What rdma_cm says when the peer has given up meanwhile */
+	if (err == -EINVAL)
+		return -ECONNRESET;
 	if (err)
 		return err;
 	rsock_ep_reg_wr(ep->mr, &reg);

@@ -585,7 +585,7 @@ static int rsock_region_map_kernel(struct rsock_ep *ep, u64 offset, u64 len,
 	if (!r)
 		return rsock_iomap_failed(ep, -ENOSPC);
 	err = bv ? rsock_buf_take(&r->buf, bv, nr) :
-		   rsock_buf_alloc(&r->buf, len / PAGE_SIZE);
+		   rsock_buf_alloc(&r->buf, len / PAGE_SIZE, GFP_KERNEL_ACCOUNT);
 	if (err) {
 		rsock_region_put(r);
 		return rsock_iomap_failed(ep, err);

@@ -22,6 +22,8 @@
 
 #include "ep.h"
 
+/* It does without, and a peer must not have a process killed for memory */
+#define RSOCK_RING_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 /* Who is granted of the first ring so often in a second is not idle */
 #define RSOCK_RING_BUSY		8
 
@@ -75,8 +77,8 @@ static bool rsock_ring_alloc(struct rsock_ep *ep)
 	struct mem_cgroup *old = set_active_memcg(ep->memcg);
 	struct rsock_ring *ring = &ep->ring;
 
-	ring->mr = rsock_buf_create(&ring->buf, ep->pd, ep->cfg.ring,
-				    RSOCK_IOVA);
+	ring->mr = rsock_buf_create(&ring->buf, ep->pd, ep->cfg.ring, RSOCK_IOVA,
+				    RSOCK_RING_GFP);
 	set_active_memcg(old);
 	if (!IS_ERR(ring->mr))
 		return true;
