@@ -1214,46 +1214,48 @@ static void death_write(struct death *d)
 	d->accepted = i;
 }
 
-/* A mapping, and writes to it that are under way; NULL if there is none */
-static struct rsock_mapping *death_begin(struct death *d)
+/* A mapping, and writes to it that are under way; NULL if there are none */
+static struct death *death_begin(struct rsock_mapping **map)
 {
-	struct rsock_mapping *map;
+	struct death *d = vzalloc(sizeof(*d));
 
-	map = rsock_map_bvec(d->pl->p.b, d->pl->bv,
-			     bvec_of(d->pl->to, 0, SZ_32K, d->pl->bv), 0);
-	if (!EXPECT(!IS_ERR(map)))
+	if (!EXPECT(d))
 		return NULL;
-	wait_mapped(d->pl->p.a, 0, SZ_32K);
+	d->pl = places_up();
+	if (!d->pl)
+		goto free;
+	*map = map_pages(d->pl, SZ_32K, 0);
+	if (!*map)
+		goto down;
 	fill_pages(d->pl->from, 0, SZ_32K);
 	death_write(d);
 	EXPECT(d->accepted);
-	return map;
+	return d;
+down:
+	places_down(d->pl);
+free:
+	vfree(d);
+	return NULL;
 }
 
 /* A peer that is not finished with it: it loses the connection, we no memory */
 static void test_used_too_early(void)
 {
-	struct death *d = vzalloc(sizeof(*d));
 	struct rsock_mapping *map;
+	struct death *d;
 	int i;
 
-	if (!EXPECT(d))
+	d = death_begin(&map);
+	if (!d)
 		return;
-	d->pl = places_up();
-	if (!d->pl)
-		goto free;
-	map = death_begin(d);
-	if (map) {
-		rsock_mapping_set_used(map);
-		rsock_unmap(map);
-		clear_pages_of(d->pl->to, SZ_32K / PAGE_SIZE);
-		for (i = 0; i < d->accepted; i++)
-			wait_for_completion(&d->one[i].done);
-		for (i = 0; i < SZ_32K / PAGE_SIZE; i++)
-			EXPECT(all_are(page_address(d->pl->to[i]), PAGE_SIZE, 0));
-	}
+	rsock_mapping_set_used(map);
+	rsock_unmap(map);
+	clear_pages_of(d->pl->to, SZ_32K / PAGE_SIZE);
+	for (i = 0; i < d->accepted; i++)
+		wait_for_completion(&d->one[i].done);
+	for (i = 0; i < SZ_32K / PAGE_SIZE; i++)
+		EXPECT(all_are(page_address(d->pl->to[i]), PAGE_SIZE, 0));
 	places_down(d->pl);
-free:
 	vfree(d);
 }
 
@@ -1284,18 +1286,13 @@ static void death_strike(struct places *pl, int how)
 
 static void test_death_at(int how, unsigned int delay_us)
 {
-	struct death *d = vzalloc(sizeof(*d));
 	struct rsock_mapping *map;
+	struct death *d;
 	unsigned int i;
 
-	if (!EXPECT(d))
+	d = death_begin(&map);
+	if (!d)
 		return;
-	d->pl = places_up();
-	if (!d->pl)
-		goto free;
-	map = death_begin(d);
-	if (!map)
-		goto down;
 	if (delay_us)
 		usleep_range(delay_us, delay_us + 100);
 	if (how == DEATH_WAYS - 1)
@@ -1315,10 +1312,6 @@ static void test_death_at(int how, unsigned int delay_us)
 	places_down(d->pl);
 	for (i = 0; i < DEATH_WRITES; i++)
 		EXPECT(atomic_read(&d->one[i].calls) == (i < d->accepted));
-	goto free;
-down:
-	places_down(d->pl);
-free:
 	vfree(d);
 }
 
