@@ -378,6 +378,7 @@ bool rsock_sq_has_room(const struct rsock_sq *sq);
 bool rsock_sq_has_ctrl(const struct rsock_sq *sq);
 void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		   bool force_signal);
+void rsock_sq_post_signalled(struct rsock_ep *ep, struct ib_send_wr *wr);
 void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 			const void *payload, u32 len, bool force_signal);
 void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc);

@@ -186,8 +186,7 @@ static bool rsock_reg_post(struct rsock_ep *ep, void *arg)
 	if (ep->state == RSOCK_EP_OPEN) {
 		done = rsock_sq_has_ctrl(&ep->sq);
 		if (done) {
-			ep->sq.ctrl_posted++;
-			rsock_sq_post(ep, &reg->wr.wr, 0, true);
+			rsock_sq_post_signalled(ep, &reg->wr.wr);
 			reg->seq = ep->sq.posted;
 		}
 	}

@@ -55,6 +55,8 @@ void rsock_ring_granted(struct rsock_ep *ep)
 {
 	struct rsock_ring *ring = &ep->ring;
 
+	if (ring->state != RSOCK_RING_FIRST)
+		return;
 	if (time_after(jiffies, ring->since + HZ)) {
 		ring->since = jiffies;
 		ring->grants = 0;
@@ -63,8 +65,14 @@ void rsock_ring_granted(struct rsock_ep *ep)
 		rsock_ring_want(ep);
 }
 
-static void rsock_ring_free(struct rsock_ring *ring)
+/**
+ * rsock_ring_release() - let go of the second ring's verbs resources
+ * @ep: endpoint without a queue pair, or whose peer does not know of the ring
+ */
+void rsock_ring_release(struct rsock_ep *ep)
 {
+	struct rsock_ring *ring = &ep->ring;
+
 	if (!IS_ERR_OR_NULL(ring->mr))
 		ib_dereg_mr(ring->mr);
 	ring->mr = NULL;
@@ -82,7 +90,7 @@ static bool rsock_ring_alloc(struct rsock_ep *ep)
 	set_active_memcg(old);
 	if (!IS_ERR(ring->mr))
 		return true;
-	rsock_ring_free(ring);
+	rsock_ring_release(ep);
 	rsock_buf_free(&ring->buf);
 	return false;
 }
@@ -130,8 +138,7 @@ static void rsock_ring_register(struct rsock_ep *ep)
 
 	ep->sq.usable = ep->sq.depth;
 	rsock_ep_reg_wr(ep->ring.mr, &reg);
-	ep->sq.ctrl_posted++;
-	rsock_sq_post(ep, &reg.wr, 0, true);
+	rsock_sq_post_signalled(ep, &reg.wr);
 }
 
 /**
@@ -155,15 +162,6 @@ void rsock_ring_push(struct rsock_ep *ep)
 	rsock_ring_register(ep);
 	rsock_rxwin_grow(&ep->rx.win, ep->cfg.ring);
 	WRITE_ONCE(ep->ring.state, RSOCK_RING_FINAL);
-}
-
-/**
- * rsock_ring_release() - let go of the second ring's verbs resources
- * @ep: endpoint without a queue pair
- */
-void rsock_ring_release(struct rsock_ep *ep)
-{
-	rsock_ring_free(&ep->ring);
 }
 
 /* The buffer that an offset of rsock_rxwin is in, and where in that */

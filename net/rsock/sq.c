@@ -127,6 +127,17 @@ void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 }
 
 /**
+ * rsock_sq_post_signalled() - post what is no message, and have it complete
+ * @ep: endpoint in state OPEN, rsock_sq_has_ctrl(), ep->lock held
+ * @wr: work request; takes a slot for control
+ */
+void rsock_sq_post_signalled(struct rsock_ep *ep, struct ib_send_wr *wr)
+{
+	ep->sq.ctrl_posted++;
+	rsock_sq_post(ep, wr, 0, true);
+}
+
+/**
  * rsock_sq_post_ctrl() - post a control message
  * @ep: endpoint in state OPEN, rsock_sq_has_ctrl(), ep->lock held
  * @msg: the immediate

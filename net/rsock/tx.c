@@ -436,8 +436,7 @@ void rsock_tx_mark(struct rsock_ep *ep)
 {
 	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
 
-	ep->sq.ctrl_posted++;
-	rsock_sq_post(ep, &wr.wr, 0, true);
+	rsock_sq_post_signalled(ep, &wr.wr);
 }
 
 /**
