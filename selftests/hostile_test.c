@@ -107,8 +107,8 @@ struct note {
 #define SEED		50
 #define MAX_SENDS	128
 
-/* What a peer knows: just rsockets, the extension block, or revoking too, or notes as well. */
-enum kind { PLAIN, EXTENDED, REVOKING, NOTING, KINDS };
+/* What a peer knows: just rsockets, the extension block, and one thing more of it each. */
+enum kind { PLAIN, EXTENDED, REVOKING, NOTING, SPANNING, KINDS };
 
 /* How a peer is to connect, where it differs from a good one. */
 struct plan {
@@ -270,7 +270,9 @@ static void modify_by_hand(struct peer *p, enum ibv_qp_state state)
 
 static void make_data(struct peer *p)
 {
-	static const uint32_t features[KINDS] = { [REVOKING] = 1, [NOTING] = 1 | 2 };
+	static const uint32_t features[KINDS] = {
+		[REVOKING] = 1, [NOTING] = 1 | 2, [SPANNING] = 1 | 2 | 4,
+	};
 	uint8_t *bytes = (uint8_t *)&p->ours;
 	int i;
 
@@ -1161,6 +1163,89 @@ static void beyond_all_grants(struct peer *p, int fd)
 	}
 	say_entry(p, DATA(1), IOMAP_AT(IOMAP_SLOTS), "", 1);
 }
+
+/* All of the first ring is read in small steps, so that it stays, and granted by halves. */
+static void have_halves(struct peer *p, int fd)
+{
+	uint32_t len, half = FIRST_RING / 2, left, grants = iwarp ? 3 : 2;
+	struct stream in = { .fd = fd, .seed = SEED };
+
+	while (p->pos < FIRST_RING) {
+		left = half - p->pos % half;
+		len = left < half / 4 ? left : half / 4;
+		say_data(p, len);
+		recv_stream(&in, len, len);
+	}
+	while (grants) {
+		hear(p, &len);
+		grants -= len == ENTRY_LEN;
+	}
+}
+
+/* Two grants that lie behind each other are one, to those who both know that. */
+START_TEST(span_taken)
+{
+	const struct plan plan = { .kind = _i / ROLES ? SPANNING : NOTING };
+	uint32_t room = plan.kind == SPANNING ? RX_LEN : RX_LEN / 2;
+	struct stream in = { .seed = SEED }, out = { .seed = 70 };
+	struct peer p;
+
+	in.fd = out.fd = meet(&p, _i % ROLES, &plan);
+	say_grant(&p, 1, CREDITS);
+	have_halves(&p, in.fd);
+	if (plan.kind == SPANNING) {
+		in.pos = p.pos;
+		fill_grant(&p, p.theirs.buf_addr, p.theirs.buf_key, FIRST_RING - 1);
+		recv_stream(&in, FIRST_RING - 1, FIRST_RING - 1);
+	}
+	send_stream(&out, RX_LEN, RX_LEN);
+	MUST_BE(hear_data(&p), room);
+	if (room < RX_LEN)
+		MUST_BE(hear_data(&p), RX_LEN - room);
+	pattern_check(p.mem + RX, RX_LEN, 70, 0);
+	close(out.fd);
+	peer_end(&p);
+}
+END_TEST
+
+static const struct span {
+	enum kind kind;
+	uint32_t before, len;
+} bad_spans[] = {
+	{ NOTING, 0, FIRST_RING / 2 + 1 },			/* said not to know it */
+	{ SPANNING, 0, FIRST_RING + 1 },			/* more than both */
+	{ SPANNING, FIRST_RING - 1000, 1001 },			/* around the ring's end */
+};
+
+START_TEST(span_refused)
+{
+	const struct span *span = &bad_spans[_i / ROLES];
+	const struct plan plan = { .kind = span->kind };
+	struct stats before;
+	struct stream in = { .seed = SEED };
+	struct peer p;
+	uint32_t len;
+
+	in.fd = meet(&p, _i % ROLES, &plan);
+	have_halves(&p, in.fd);
+	if (span->before) {
+		in.pos = p.pos;
+		fill_grant(&p, p.theirs.buf_addr, p.theirs.buf_key, span->before);
+		recv_stream(&in, span->before, span->before);
+		do
+			hear(&p, &len);
+		while (len != ENTRY_LEN);
+	}
+	read_stats(&before);
+	/* Where the device lets it write. */
+	post(&p, IBV_WR_RDMA_WRITE_WITH_IMM, DATA(span->len), p.theirs.sgl_addr, p.theirs.sgl_key,
+	     TX, span->len);
+	check_reset(in.fd, 0);
+	check_faults(&before, "FaultOverrun");
+	close(in.fd);
+	peer_end(&p);
+}
+END_TEST
 
 /* It cannot be told of new credit, and sends all the same. */
 static void beyond_credit(struct peer *p, int fd)
@@ -2337,7 +2422,7 @@ START_TEST(notes_refused)
 	struct stats before;
 	struct peer p;
 
-	if (plan.kind == NOTING) {
+	if (plan.kind >= NOTING) {
 		plan.at = 1;	/* no table for mappings */
 		plan.size = 1;
 		err = ENOMEM;
@@ -2818,6 +2903,8 @@ static void add_lies(void)
 		if (lies[i].only != (iwarp ? ROCE : IWARP))
 			tcase_add_loop_test(tc, lie_told, i * ROLES, (i + 1) * ROLES);
 	tcase_add_loop_test(tc, lie_then_more, 0, 3);
+	tcase_add_loop_test(tc, span_taken, 0, 2 * ROLES);
+	tcase_add_loop_test(tc, span_refused, 0, ARRAY_SIZE(bad_spans) * ROLES);
 	/* No device of iWARP has been told that the peer would read. */
 	tcase_add_loop_test(tc, trespass, 0, (iwarp ? READ : TRESPASSES) * 2);
 }

@@ -16,6 +16,7 @@ void rsock_txwin_init(struct rsock_txwin *w, const struct rsock_conn *peer)
 {
 	*w = (struct rsock_txwin){
 		.limit = peer->credits,
+		.span = peer->ext_features & RSOCK_FEAT_SPAN,
 		.grants = { peer->buf },
 		.nr_grants = 1,
 		.next_entry = 1,
@@ -89,6 +90,15 @@ bool rsock_txwin_counted(struct rsock_txwin *w)
 	return true;
 }
 
+/* May a message go on from the first buffer to the second? */
+static bool rsock_txwin_spans(const struct rsock_txwin *w)
+{
+	const struct rsock_sge *g = w->grants;
+
+	return w->span && w->nr_grants == RSOCK_SGL_ENTRIES &&
+	       g[1].key == g[0].key && g[1].addr == g[0].addr + g[0].len;
+}
+
 /**
  * rsock_txwin_room() - how long the next message may be
  * @w: window
@@ -97,11 +107,13 @@ bool rsock_txwin_counted(struct rsock_txwin *w)
  */
 u32 rsock_txwin_room(const struct rsock_txwin *w)
 {
+	u64 room = w->grants[0].len;
+
 	if (!rsock_txwin_has_credit(w) || !w->nr_grants)
 		return 0;
-	if (w->grants[0].len > RSOCK_MSG_VALUE_MAX)
-		return RSOCK_MSG_VALUE_MAX;
-	return w->grants[0].len;
+	if (rsock_txwin_spans(w))
+		room += w->grants[1].len;
+	return min(room, (u64)RSOCK_MSG_VALUE_MAX);
 }
 
 /**
@@ -113,15 +125,19 @@ u32 rsock_txwin_room(const struct rsock_txwin *w)
 void rsock_txwin_take(struct rsock_txwin *w, u32 len, struct rsock_sge *to)
 {
 	struct rsock_sge *g = &w->grants[0];
+	u32 n;
 
 	*to = *g;
 	to->len = len;
 	w->seq++;
-	g->addr += len;
-	g->len -= len;
-	if (!g->len) {
-		w->grants[0] = w->grants[1];
-		w->nr_grants--;
+	for (; len; len -= n) {
+		n = min(len, g->len);
+		g->addr += n;
+		g->len -= n;
+		if (!g->len) {
+			w->grants[0] = w->grants[1];
+			w->nr_grants--;
+		}
 	}
 }
 
@@ -159,13 +175,29 @@ void rsock_rxwin_init(struct rsock_rxwin *w, u32 size, u32 first, u16 credits)
 }
 
 /**
- * rsock_rxwin_peer() - learn the size of the peer's table
+ * rsock_rxwin_peer() - learn the size of the peer's table, and what it knows of
  * @w: window
  * @peer: its connection data, decoded
  */
 void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer)
 {
 	w->peer_entries = peer->sgl.len;
+	w->span = peer->ext_features & RSOCK_FEAT_SPAN;
+}
+
+/* Bytes of a grant arrived, or of two */
+static void rsock_rxwin_fill(struct rsock_rxwin *w, u32 len)
+{
+	u32 n;
+
+	for (; len; len -= n) {
+		n = min(len, w->grants[0]);
+		w->grants[0] -= n;
+		if (!w->grants[0]) {
+			w->grants[0] = w->grants[1];
+			w->nr_grants--;
+		}
+	}
 }
 
 /**
@@ -179,22 +211,21 @@ void rsock_rxwin_peer(struct rsock_rxwin *w, const struct rsock_conn *peer)
 int rsock_rxwin_data(struct rsock_rxwin *w, u32 len, u32 *offset)
 {
 	struct rsock_rxring *r = &w->ring[w->ring[0].granted ? 0 : w->to];
+	u32 at = rsock_rxring_at(r, r->avail), room = w->grants[0];
 	int fault;
 
-	if (!w->nr_grants || len > w->grants[0])
+	if (w->span)
+		room = min(r->granted, r->size - at);
+	if (!w->nr_grants || len > room)
 		return RSOCK_FAULT_OVERRUN;
 	fault = rsock_rxwin_counted(w);
 	if (fault)
 		return fault;
 
-	*offset = rsock_rxwin_offset(w, r, rsock_rxring_at(r, r->avail));
+	*offset = rsock_rxwin_offset(w, r, at);
 	WRITE_ONCE(r->avail, r->avail + len);
 	WRITE_ONCE(r->granted, r->granted - len);
-	w->grants[0] -= len;
-	if (!w->grants[0]) {
-		w->grants[0] = w->grants[1];
-		w->nr_grants--;
-	}
+	rsock_rxwin_fill(w, len);
 	return RSOCK_FAULT_NONE;
 }
 

@@ -20,6 +20,7 @@
  * @seq: messages sent so far, modulo 2^16
  * @limit: @seq may be advanced up to this
  * @spare: so many messages below it are left to those that take no credit
+ * @span: a message may span two buffers, if the second lies behind the first
  * @grants: buffers that the peer granted; [0] is the one being filled
  * @nr_grants: how many of them
  * @next_entry: entry of our table that the peer's next SGL update is written to
@@ -28,6 +29,7 @@ struct rsock_txwin {
 	u16 seq;
 	u16 limit;
 	u16 spare;
+	bool span;
 	struct rsock_sge grants[RSOCK_SGL_ENTRIES];
 	u8 nr_grants;
 	u8 next_entry;
@@ -77,6 +79,7 @@ struct rsock_rxring {
  * @credits: messages that the peer may be ahead
  * @entry: entry of the peer's table that our next grant is written to
  * @peer_entries: size of the peer's table
+ * @span: the peer's messages may span two grants that lie behind each other
  */
 struct rsock_rxwin {
 	struct rsock_rxring ring[2];
@@ -89,6 +92,7 @@ struct rsock_rxwin {
 	u16 credits;
 	u16 entry;
 	u16 peer_entries;
+	bool span;
 };
 
 void rsock_rxwin_init(struct rsock_rxwin *w, u32 size, u32 first, u16 credits);

@@ -58,7 +58,9 @@ enum rsock_fault {
 /* Features: in force if both sides say them */
 #define RSOCK_FEAT_REVOKE	0x00000001	/* REVOKE and REVOKED are understood */
 #define RSOCK_FEAT_NOTE		0x00000002	/* NOTE is understood */
-#define RSOCK_FEATURES		(RSOCK_FEAT_REVOKE | RSOCK_FEAT_NOTE)
+#define RSOCK_FEAT_SPAN		0x00000004	/* a message may span two grants */
+#define RSOCK_FEATURES \
+	(RSOCK_FEAT_REVOKE | RSOCK_FEAT_NOTE | RSOCK_FEAT_SPAN)
 
 /**
  * struct rsock_sge - a buffer at the peer, in host order

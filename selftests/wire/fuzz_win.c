@@ -17,6 +17,7 @@
  * struct tx_account - what the peer allowed us
  * @sent: messages
  * @limit: messages that may be sent in all
+ * @span: a message may span two buffers
  * @grants: open buffers, oldest first
  * @nr_grants: how many
  * @entries: grants that came through our table
@@ -24,6 +25,7 @@
 struct tx_account {
 	u64 sent;
 	u64 limit;
+	bool span;
 	struct rsock_sge grants[2];
 	u32 nr_grants;
 	u64 entries;
@@ -57,6 +59,7 @@ struct rx_ring {
  * @held: of these, messages whose credit is kept
  * @limit: messages that may arrive in all, as the peer was told
  * @updates: grants that went through the peer's table
+ * @span: a message may span two grants
  */
 struct rx_account {
 	struct rx_ring rings[2];
@@ -71,6 +74,7 @@ struct rx_account {
 	u64 held;
 	u64 limit;
 	u64 updates;
+	bool span;
 };
 
 struct sides {
@@ -79,6 +83,14 @@ struct sides {
 	struct rsock_rxwin rx;
 	struct rx_account rxa;
 };
+
+/* Do the bytes of both buffers lie behind each other? */
+static bool tx_spans(const struct tx_account *a)
+{
+	return a->span && a->nr_grants == 2 &&
+	       a->grants[0].key == a->grants[1].key &&
+	       a->grants[1].addr - a->grants[0].addr == a->grants[0].len;
+}
 
 static void tx_compare(const struct rsock_txwin *w, const struct tx_account *a)
 {
@@ -97,7 +109,8 @@ static void tx_compare(const struct rsock_txwin *w, const struct tx_account *a)
 			"tx grant within the address space");
 	}
 	if (a->sent < a->limit && a->nr_grants)
-		room = a->grants[0].len;
+		room = a->grants[0].len +
+		       (tx_spans(a) ? (u64)a->grants[1].len : 0);
 	if (room > 0x1fffffff)
 		room = 0x1fffffff;
 	require_eq(rsock_txwin_room(w), room, "room");
@@ -148,12 +161,15 @@ static void tx_take(struct sides *s, u32 n)
 	rsock_txwin_take(&s->tx, want.len, &to);
 	require_sge(&to, &want, "where to");
 	a->sent++;
-	a->grants[0].addr += to.len;
-	a->grants[0].len -= to.len;
-	if (!a->grants[0].len) {
+	if (to.len >= a->grants[0].len) {
+		to.len -= a->grants[0].len;
 		a->grants[0] = a->grants[1];
 		a->nr_grants--;
 	}
+	a->grants[0].addr += to.len;
+	a->grants[0].len -= to.len;
+	if (a->nr_grants && !a->grants[0].len)
+		a->nr_grants--;
 }
 
 static void tx_counted(struct sides *s)
@@ -247,13 +263,24 @@ static void rx_compare(const struct rsock_rxwin *w, const struct rx_account *a)
 		   2 * (done - told) >= a->credits - a->held, "credit due");
 }
 
+/* How long the next message may be: of one grant, or up to the ring's end */
+static u64 rx_room(const struct rx_account *a)
+{
+	const struct rx_ring *r = rx_ring_of(a, a->arrived);
+
+	if (!a->span)
+		return a->ends[0] - a->arrived;
+	return min(rx_part(r, a->granted) - rx_part(r, a->arrived),
+		   rx_to_end(r, a->arrived));
+}
+
 static void rx_data(struct sides *s, u32 len)
 {
 	struct rx_account *a = &s->rxa;
 	u32 off = 0xa5a5a5a5;
 	int want = 0;
 
-	if (!a->nr_grants || len > a->ends[0] - a->arrived)
+	if (!a->nr_grants || len > rx_room(a))
 		want = RSOCK_FAULT_OVERRUN;
 	else if (a->msgs == a->limit)
 		want = RSOCK_FAULT_FLOOD;
@@ -265,7 +292,7 @@ static void rx_data(struct sides *s, u32 len)
 		"data does not wrap");
 	a->msgs++;
 	a->arrived += len;
-	if (a->arrived == a->ends[0]) {
+	while (a->nr_grants && a->arrived >= a->ends[0]) {
 		a->ends[0] = a->ends[1];
 		a->nr_grants--;
 	}
@@ -372,11 +399,14 @@ static void start(struct sides *s, struct input *in)
 			 input_get(in, 4) },
 	};
 	u32 size = input_get(in, 4) % 0x80000000U + 1;
+	u8 how = input_get(in, 1);
 	u32 first;
 	u16 credits;
 
-	if (input_get(in, 1) & 1)
+	if (how & 1)
 		size = size % 64 + 1;
+	if (how & 2)
+		peer.ext_features = RSOCK_FEAT_SPAN;
 	first = input_get(in, 4) % size + 1;
 	credits = input_get(in, 2) % 0xfffe + 1;
 	if (!peer.buf.len || !fits(peer.buf.addr, peer.buf.len)) {
@@ -385,6 +415,7 @@ static void start(struct sides *s, struct input *in)
 	}
 	s->txa = (struct tx_account){
 		.limit = peer.credits,
+		.span = how & 2,
 		.grants = { peer.buf },
 		.nr_grants = 1,
 	};
@@ -396,6 +427,7 @@ static void start(struct sides *s, struct input *in)
 		.nr_grants = 1,
 		.granted = first,
 		.limit = credits,
+		.span = how & 2,
 	};
 	rsock_txwin_init(&s->tx, &peer);
 	rsock_rxwin_init(&s->rx, size, first, credits);

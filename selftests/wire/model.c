@@ -787,6 +787,8 @@ static void host_init(struct host *h, struct model *m, int i,
 		.iomap_slots = IOMAP_SLOTS,
 		.sgl = { 0x100000 * (i + 1), 0x5000 + i, entries },
 		.buf = { h->ring[0].addr, h->ring[0].key, first },
+		.has_ext = cfg->kind == MODEL_KERNEL,
+		.ext_features = RSOCK_FEATURES,
 	};
 }
 

@@ -475,6 +475,7 @@ static inline bool vec_check_txwin(const struct vec_txwin *v,
 		.credits = v->credits,
 		.sgl = { 0x1000, 1, 2 },
 		.buf = { v->addr, VEC_KEY_FIRST, v->len },
+		.ext_features = v->features,
 	};
 	struct rsock_txwin w;
 	u64 taken = 0;
@@ -691,7 +692,10 @@ static inline bool vec_rxwin_step(struct rsock_rxwin *w,
 static inline bool vec_check_rxwin(const struct vec_rxwin *v,
 				   struct vec_fail *f)
 {
-	struct rsock_conn peer = { .sgl = { 0x1000, 1, v->entries } };
+	struct rsock_conn peer = {
+		.sgl = { 0x1000, 1, v->entries },
+		.ext_features = v->features,
+	};
 	struct rsock_rxwin w;
 	int i;
 

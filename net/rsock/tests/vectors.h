@@ -886,6 +886,7 @@ struct vec_txwin {
 	u16 credits;
 	u64 addr;
 	u32 len;
+	u32 features;
 	struct vec_step steps[32];
 };
 
@@ -1105,6 +1106,46 @@ static const struct vec_txwin vec_txwins[] = {
 			VEC_S_TAKE(1, 1, 1),
 			VEC_S_ROOM(0x1ffffffe),
 		},
+	}, {
+		.name = "message that spans two grants",
+		.credits = 10, .addr = 0x1000, .len = 10,
+		.features = RSOCK_FEAT_SPAN,
+		.steps = {
+			/* of another key: no span */
+			VEC_S_TXGRANT(0x100a, 10, 0),
+			VEC_S_ROOM(10),
+			VEC_S_TAKE(1, 10, 0x1000),
+			VEC_S_TXGRANT(0x1014, 10, 0),
+			VEC_S_ROOM(20),
+			VEC_S_TAKE(1, 11, 0x100a),
+			VEC_S_ROOM(9),
+			/* not behind it, but before: no span */
+			VEC_S_TXGRANT(0x100b, 10, 0),
+			VEC_S_ROOM(9),
+			VEC_S_TAKE(1, 9, 0x1015),
+			VEC_S_TXGRANT(0x1015, 0x20000000, 0),
+			VEC_S_ROOM(0x1fffffff),
+			VEC_S_TAKE(1, 0x1fffffff, 0x100b),
+			VEC_S_ROOM(11),
+			VEC_S_TXGRANT(0x20001015, 1, 0),
+			VEC_S_TAKE(1, 12, 0x2000100a),
+			VEC_S_ROOM(0),
+			VEC_S_TXGRANT(0xffffffffffffff00, 0x80, 0),
+			VEC_S_TXGRANT(0xffffffffffffff80, 0x7f, 0),
+			VEC_S_ROOM(0xff),
+			VEC_S_TAKE(1, 0xff, 0xffffffffffffff00),
+			VEC_S_ROOM(0),
+		},
+	}, {
+		.name = "no span of a peer that does not know",
+		.credits = 10, .addr = 0x1000, .len = 10,
+		.features = RSOCK_FEATURES & ~RSOCK_FEAT_SPAN,
+		.steps = {
+			VEC_S_TAKE(1, 10, 0x1000),
+			VEC_S_TXGRANT(0x100a, 10, 0),
+			VEC_S_TXGRANT(0x1014, 10, 0),
+			VEC_S_ROOM(10),
+		},
 	},
 };
 
@@ -1114,6 +1155,7 @@ struct vec_rxwin {
 	u32 first;
 	u16 credits;
 	u16 entries;		/* of the peer's table; 0: not told */
+	u32 features;
 	struct vec_step steps[36];
 };
 
@@ -1732,6 +1774,43 @@ static const struct vec_rxwin vec_rxwins[] = {
 			VEC_S_RXGRANT(0x7ffffffe, 0),
 			VEC_S_CONSUME(1, 1),
 			VEC_S_GRANTABLE(1, 0xfffffffe),
+		},
+	}, {
+		.name = "message that spans two grants", .size = 100,
+		.first = 50, .credits = 100, .features = RSOCK_FEAT_SPAN,
+		.entries = 2,
+		.steps = {
+			VEC_S_BAD_DATA(1, 51, RSOCK_FAULT_OVERRUN),
+			VEC_S_RXGRANT(50, 1),
+			VEC_S_BAD_DATA(1, 101, RSOCK_FAULT_OVERRUN),
+			VEC_S_DATA(1, 40, 0),
+			VEC_S_BAD_DATA(1, 61, RSOCK_FAULT_OVERRUN),
+			VEC_S_DATA(1, 59, 40),
+			VEC_S_CONSUME(1, 99),
+			VEC_S_RXGRANT(50, 0),
+			/* the ring's end is no span */
+			VEC_S_BAD_DATA(1, 2, RSOCK_FAULT_OVERRUN),
+			VEC_S_DATA(1, 1, 99),
+			VEC_S_RXGRANT(30, 1),
+			/* nor are two rings */
+			VEC_S_DATA(1, 80, 0),
+			VEC_S_CONSUME(1, 81),
+			VEC_S_RXGRANT(20, 0),
+			VEC_S_GROW(10),
+			VEC_S_RXGRANT(10, 1),
+			VEC_S_BAD_DATA(1, 21, RSOCK_FAULT_OVERRUN),
+			VEC_S_DATA(1, 20, 80),
+			VEC_S_DATA(1, 10, 100),
+			VEC_S_BAD_DATA(1, 1, RSOCK_FAULT_OVERRUN),
+		},
+	}, {
+		.name = "no span by a peer that does not know", .size = 100,
+		.first = 50, .credits = 100, .entries = 2,
+		.features = RSOCK_FEATURES & ~RSOCK_FEAT_SPAN,
+		.steps = {
+			VEC_S_RXGRANT(50, 1),
+			VEC_S_BAD_DATA(1, 51, RSOCK_FAULT_OVERRUN),
+			VEC_S_DATA(1, 50, 0),
 		},
 	},
 };
