@@ -632,6 +632,32 @@ START_TEST(reset_is_told_first)
 }
 END_TEST
 
+/* Who may send again is told so once by mistake, as the end comes, but not until then. */
+START_TEST(reset_is_polled)
+{
+	int rounds = full_run() ? 2000 : 200, i, refused;
+	struct worker w;
+	struct pair p;
+
+	for (i = 0; i < rounds; i++) {
+		p = open_pair(IPV4);
+		start(&w, reset, &p.s);
+		refused = 0;
+		do {
+			CHECK(poll_ms(p.c, POLLOUT, hang_seconds() * 1000), "never to send");
+			if (send(p.c, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+				continue;
+			if (errno != EAGAIN)
+				break;
+			refused++;
+		} while (refused < 2);
+		MUST_BE(errno, ECONNRESET);
+		join(&w);
+		close(p.c);
+	}
+}
+END_TEST
+
 /* Held back by MSG_MORE, and not to be forgotten. */
 START_TEST(close_after_more)
 {
@@ -1109,6 +1135,7 @@ int main(void)
 	tcase_add_loop_test(tc, close_with_data_unsent, 0, ip_versions() * LINGERINGS);
 	add_ip_test(tc, close_abortive);
 	tcase_add_test(tc, reset_is_told_first);
+	tcase_add_test(tc, reset_is_polled);
 	tcase_add_loop_test(tc, close_after_more, 0, 2);
 	add_ip_test(tc, close_with_data_unread);
 	add_ip_test(tc, send_to_closed_peer);

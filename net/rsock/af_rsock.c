@@ -333,16 +333,35 @@ static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	return ret;
 }
 
-/* Make sure that a completion will tell when there is room to send */
-static void rsock_poll_flush(struct sock *sk)
+/*
+ * May one send, or is there a reason not to? The end of a connection is told by a
+ * wake-up of its own: until then a sender would be told to try again, and do so.
+ */
+static bool rsock_poll_writable(const struct sock *sk, const struct rsock_ep *ep,
+				int state)
 {
-	struct rsock_ep *ep;
+	if (sk->sk_shutdown & SEND_SHUTDOWN)
+		return true;
+	if (ep && ((1 << state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
+	    rsock_send_is_late(sk, ep))
+		return false;
+	return sk_stream_is_writeable(sk);
+}
 
-	rcu_read_lock();
-	ep = READ_ONCE(rsock_sk(sk)->ep);
+static __poll_t rsock_poll_send(struct sock *sk, struct rsock_ep *ep, int state)
+{
+	if (rsock_poll_writable(sk, ep, state))
+		return EPOLLOUT | EPOLLWRNORM;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Pairs with what a completion does: count, then wake */
+	smp_mb__after_atomic();
+	if (rsock_poll_writable(sk, ep, state))
+		return EPOLLOUT | EPOLLWRNORM;
+	/* Make sure that there is such a completion */
 	if (ep)
 		rsock_tx_kick(ep);
-	rcu_read_unlock();
+	return 0;
 }
 
 static __poll_t rsock_poll(struct file *file, struct socket *sock,
@@ -372,19 +391,8 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 			mask |= EPOLLIN | EPOLLRDNORM;
 		if (ep && READ_ONCE(ep->rx.nr_notes))
 			mask |= EPOLLERR;
+		mask |= rsock_poll_send(sk, ep, state);
 		rcu_read_unlock();
-		if ((shut & SEND_SHUTDOWN) || sk_stream_is_writeable(sk)) {
-			mask |= EPOLLOUT | EPOLLWRNORM;
-		} else {
-			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-			/* Pairs with what a completion does: count, then wake */
-			smp_mb__after_atomic();
-			if (sk_stream_is_writeable(sk))
-				mask |= EPOLLOUT | EPOLLWRNORM;
-			else
-				rsock_poll_flush(sk);
-		}
 	}
 	if (READ_ONCE(sk->sk_err) ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))

@@ -193,8 +193,12 @@ static bool rsock_send_broken(const struct sock *sk, const struct rsock_ep *ep)
 	       rsock_sk(sk)->ep != ep || !rsock_ep_is_open(ep);
 }
 
-/* The connection is ending, and it is not known yet what to tell of that */
-static bool rsock_send_is_late(const struct sock *sk, const struct rsock_ep *ep)
+/**
+ * rsock_send_is_late() - is a connection ending, and not known yet what to tell?
+ * @sk: socket
+ * @ep: its endpoint. Without its lock a hint; the end wakes who waits for it
+ */
+bool rsock_send_is_late(const struct sock *sk, const struct rsock_ep *ep)
 {
 	return READ_ONCE(ep->state) >= RSOCK_EP_DYING &&
 	       !READ_ONCE(ep->rx.disconnected) && !sk->sk_err &&
