@@ -113,7 +113,7 @@ u32 rsock_txwin_room(const struct rsock_txwin *w)
 		return 0;
 	if (rsock_txwin_spans(w))
 		room += w->grants[1].len;
-	return min(room, (u64)RSOCK_MSG_VALUE_MAX);
+	return min_t(u64, room, RSOCK_MSG_VALUE_MAX);
 }
 
 /**

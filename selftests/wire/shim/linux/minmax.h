@@ -16,4 +16,6 @@
 	_x > _y ? _x : _y;						\
 })
 
+#define min_t(type, x, y)	min((type)(x), (type)(y))
+
 #endif /* _SHIM_LINUX_MINMAX_H */
