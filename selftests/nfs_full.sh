@@ -236,7 +236,7 @@ falls_silent() { # WAY
 speaks() { # WAY
 	case $1 in
 	stopped) server_start && listen_tcp ;;
-	cut) tc qdisc del dev "$ANET" root ;;
+	cut) tc qdisc del dev "$ANET" root && new_device "$ADEV" "$ANET" "$A4" ;;
 	frozen) kill -CONT "$RELAY" ;;
 	esac
 }

@@ -180,19 +180,11 @@ goes_down() { # NAME here|peer
 	moves "$1: a new one" stream 4 4
 }
 
-# Soft-RoCE's queue pair that connections are made with is dead for good if it had
-# to send while there was no link, which 6.1 does not even show.
-new_device() { # IPV4
-	rdma link del rdma0
-	rdma link add rdma0 type "$RDMA_DRIVER" netdev eth1
-	busywait 5 gid_known rdma0 "$1"
-}
-
 revive() { # here|peer
 	if [ "$1" = here ]; then
-		new_device "$A4"
+		new_device rdma0 eth1 "$A4"
 	else
-		peer "new_device $B4; stop \$SERVER"
+		peer "new_device rdma0 eth1 $B4; stop \$SERVER"
 		serve_loads
 	fi
 }

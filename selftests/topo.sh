@@ -64,6 +64,14 @@ add_port() {
 		rdma link add "$1" type "$RDMA_DRIVER" netdev "$2"
 }
 
+# Soft-RoCE's queue pair that connections are made with is dead for good if it had
+# to send while nothing could be sent, which 6.1 does not even show.
+new_device() { # RDMADEV NETDEV IPV4
+	rdma link del "$1" &&
+		rdma link add "$1" type "$RDMA_DRIVER" netdev "$2" &&
+		busywait 5 gid_known "$1" "$3"
+}
+
 topo_fail() {
 	not_ok "topology: $*"
 	finish
