@@ -4,7 +4,7 @@
  *
  * Slots are reserved for control messages, so that credit can be returned
  * however much data waits. A completion costs more than the work request that
- * it belongs to, so that only every so many are asked for: a quarter of the
+ * it belongs to, so that only every so many are asked for: half of the
  * queue, half of the control slots, or when the caller needs to know.
  */
 
@@ -59,7 +59,7 @@ static bool rsock_sq_signal(const struct rsock_sq *sq)
 				  sq->depth];
 		ctrl_seen = last->ctrl;
 	}
-	return sq->unsig >= sq->depth / 4 ||
+	return sq->unsig >= sq->depth / 2 ||
 	       sq->ctrl_posted - ctrl_seen >= RSOCK_SQ_CTRL / 2;
 }
 
