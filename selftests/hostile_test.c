@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <rdma/rdma_cma.h>
 
@@ -93,7 +94,7 @@ struct note {
 /* The peer's memory: its table, its receive buffer, what it sends. */
 #define TABLE		0
 #define RX		(4 * KB)
-#define RX_LEN		(64 * KB)
+#define RX_LEN		(256 * KB)
 #define SCRATCH		(RX + RX_LEN)
 #define SCRATCH_LEN	(4 * KB)
 #define TX		(SCRATCH + SCRATCH_LEN)
@@ -108,7 +109,7 @@ struct note {
 #define MAX_SENDS	128
 
 /* What a peer knows: just rsockets, the extension block, and one thing more of it each. */
-enum kind { PLAIN, EXTENDED, REVOKING, NOTING, SPANNING, KINDS };
+enum kind { PLAIN, EXTENDED, REVOKING, NOTING, SPANNING, HINTING, KINDS };
 
 /* How a peer is to connect, where it differs from a good one. */
 struct plan {
@@ -272,6 +273,7 @@ static void make_data(struct peer *p)
 {
 	static const uint32_t features[KINDS] = {
 		[REVOKING] = 1, [NOTING] = 1 | 2, [SPANNING] = 1 | 2 | 4,
+		[HINTING] = 1 | 2 | 4 | 8,
 	};
 	uint8_t *bytes = (uint8_t *)&p->ours;
 	int i;
@@ -1186,7 +1188,7 @@ static void have_halves(struct peer *p, int fd)
 START_TEST(span_taken)
 {
 	const struct plan plan = { .kind = _i / ROLES ? SPANNING : NOTING };
-	uint32_t room = plan.kind == SPANNING ? RX_LEN : RX_LEN / 2;
+	uint32_t room = RX_LEN / 2 - 1000, got = 0;
 	struct stream in = { .seed = SEED }, out = { .seed = 70 };
 	struct peer p;
 
@@ -1198,11 +1200,14 @@ START_TEST(span_taken)
 		fill_grant(&p, p.theirs.buf_addr, p.theirs.buf_key, FIRST_RING - 1);
 		recv_stream(&in, FIRST_RING - 1, FIRST_RING - 1);
 	}
-	send_stream(&out, RX_LEN, RX_LEN);
-	MUST_BE(hear_data(&p), room);
-	if (room < RX_LEN)
-		MUST_BE(hear_data(&p), RX_LEN - room);
-	pattern_check(p.mem + RX, RX_LEN, 70, 0);
+	send_stream(&out, room, room);
+	while (got < room)
+		got += hear_data(&p);
+	send_stream(&out, 2000, 2000);
+	MUST_BE(hear_data(&p), plan.kind == SPANNING ? 2000 : 1000);
+	if (plan.kind != SPANNING)
+		MUST_BE(hear_data(&p), 1000);
+	pattern_check(p.mem + RX, out.pos, 70, 0);
 	close(out.fd);
 	peer_end(&p);
 }
@@ -1242,6 +1247,92 @@ START_TEST(span_refused)
 	     TX, span->len);
 	check_reset(in.fd, 0);
 	check_faults(&before, "FaultOverrun");
+	close(in.fd);
+	peer_end(&p);
+}
+END_TEST
+
+#define MORE(value)	OP(1, value)
+
+/* All but the last that is sent at once say that more is, to one who knows that. */
+START_TEST(more_said)
+{
+	const struct plan plan = {
+		.kind = _i / ROLES ? HINTING : SPANNING, .at = 2, .size = 2, .value = 0,
+	};
+	struct stream out = { .seed = 71 };
+	uint32_t len, msg, got = 0, more = 0, bytes = 3 * 65536 + 100;
+	struct peer p;
+
+	out.fd = meet(&p, _i % ROLES, &plan);
+	say_grant(&p, 1, 0);
+	send_stream(&out, bytes, bytes);
+	say(&p, SGL(CREDITS));
+	while (got < bytes) {
+		msg = hear_news(&p, &len);
+		CHECK((msg & VALUE_MAX) == len && msg >> 29 <= 1, "message 0x%x, %u bytes", msg, len);
+		got += len;
+		more += msg >> 29;
+		CHECK(!(msg >> 29) || bytes - got > 100, "more is said of the last %u", bytes - got);
+	}
+	MUST_BE(more, plan.kind == HINTING ? 2 : 0);
+	pattern_check(p.mem + RX, bytes, 71, 0);
+	close(out.fd);
+	peer_end(&p);
+}
+END_TEST
+
+static void say_more(struct peer *p, uint32_t len)
+{
+	say_bytes(p, IBV_WR_RDMA_WRITE_WITH_IMM, MORE(len), len);
+	p->pos += len;
+}
+
+static bool inq_is(void *arg)
+{
+	struct stream *in = arg;
+
+	return inq(in->fd) == (int)in->pos;
+}
+
+/* What is said to be followed by more can be read, whether that comes or not. */
+enum { MORE_COMES, MORE_DOES_NOT, MORE_CANNOT, MORES };
+
+START_TEST(more_heard)
+{
+	static const struct plan plan = { .kind = HINTING };
+	uint32_t len = _i == MORE_CANNOT ? FIRST_RING : 1000;
+	struct stream in = { .seed = SEED };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	struct stream wanted = { .pos = len };
+	struct peer p;
+	int ep;
+
+	in.fd = wanted.fd = meet(&p, PEER_CONNECTS, &plan);
+	ep = MUST(epoll_create1(0));
+	MUST(epoll_ctl(ep, EPOLL_CTL_ADD, in.fd, &ev));
+	MUST_BE(epoll_wait(ep, &ev, 1, 0), 0);
+	if (iwarp && len > p.theirs.buf_len) {
+		say_more(&p, p.theirs.buf_len);
+		hear_first(&p);
+		len -= p.theirs.buf_len;
+	}
+	say_more(&p, len);
+	CHECK(eventually(inq_is, &wanted), "%d bytes", inq(in.fd));
+	/* Nobody is woken, unless nothing more was granted; but who looks, sees it. */
+	MUST_BE(epoll_wait(ep, &ev, 1, 0), _i == MORE_CANNOT);
+	MUST_BE(poll_ms(in.fd, POLLIN, 0), POLLIN);
+	if (_i == MORE_COMES) {
+		say_data(&p, 500);
+		MUST_BE(epoll_wait(ep, &ev, 1, hang_seconds() * 1000), 1);
+	} else if (_i == MORE_DOES_NOT) {
+		MUST(rdma_disconnect(p.id));
+		MUST_BE(epoll_wait(ep, &ev, 1, hang_seconds() * 1000), 1);
+	}
+	recv_stream(&in, p.pos, p.pos);
+	if (_i == MORE_DOES_NOT)
+		MUST_FAIL(recv(in.fd, &len, 1, 0), ECONNRESET);
+	close(ep);
 	close(in.fd);
 	peer_end(&p);
 }
@@ -1336,7 +1427,11 @@ static const struct lie {
 	{ "entry in the wrong slot", "FaultSge", WWI, SGL(CREDITS), 16, AT(0),
 	  &(struct entry){ 0x10000, 1, 1000 }, .only = ROCE },
 	{ "third grant", "FaultGrant", .tell = third_grant },
-	{ "operation 1", "FaultOp", WWI, OP(1, 100), 100 },
+	{ "more, not agreed on", "FaultOp", WWI, OP(1, 100), 100 },
+	{ "more, but not of this kind", "FaultOp", WWI, OP(1, 100), 100, .kind = SPANNING },
+	{ "more, but nothing", "FaultLength", WWI, OP(1, 0), 0, .kind = HINTING },
+	{ "more than written", "FaultLength", WWI, OP(1, 101), 100, .kind = HINTING,
+	  .only = ROCE },
 	{ "operation 2", "FaultOp", WWI, OP(2, 100), 100 },
 	{ "operation 3", "FaultOp", WWI, OP(3, 100), 100 },
 	{ "note, not asked for", "FaultNote", WWI, NOTE(0), NOTE_LEN, AT(2 * ENTRY_LEN),
@@ -1438,7 +1533,7 @@ START_TEST(lie_then_more)
 		reap_sends(&p, 0);
 		pos = p.pos;
 		/* All at once, so that it arrives before the end. */
-		say(&p, OP(1, 0));
+		say(&p, OP(2, 0));
 		for (k = 0; k < 20; k++) {
 			if (_i == 0)
 				say_data(&p, 10);
@@ -1684,7 +1779,7 @@ START_TEST(after_disconnect)
 	for (i = 0; i < 5; i++) {
 		say_bytes(&p, WWI, DATA(100), 100);
 		say_grant(&p, 1, CREDITS);
-		say(&p, OP(1, 0));
+		say(&p, OP(2, 0));
 		say(&p, SGL(0));
 		say(&p, CTRL(DISCONNECT));
 		say(&p, CTRL(SHUTDOWN));
@@ -2903,6 +2998,8 @@ static void add_lies(void)
 		if (lies[i].only != (iwarp ? ROCE : IWARP))
 			tcase_add_loop_test(tc, lie_told, i * ROLES, (i + 1) * ROLES);
 	tcase_add_loop_test(tc, lie_then_more, 0, 3);
+	tcase_add_loop_test(tc, more_said, 0, 2 * ROLES);
+	tcase_add_loop_test(tc, more_heard, 0, MORES);
 	tcase_add_loop_test(tc, span_taken, 0, 2 * ROLES);
 	tcase_add_loop_test(tc, span_refused, 0, ARRAY_SIZE(bad_spans) * ROLES);
 	/* No device of iWARP has been told that the peer would read. */

@@ -374,7 +374,7 @@ static inline bool rsock_ep_is_open(const struct rsock_ep *ep)
 /* sq.c */
 int rsock_sq_init(struct rsock_ep *ep);
 void rsock_sq_free(struct rsock_sq *sq);
-bool rsock_sq_has_room(const struct rsock_sq *sq);
+bool rsock_sq_has_room(const struct rsock_sq *sq, unsigned int msgs);
 bool rsock_sq_has_ctrl(const struct rsock_sq *sq);
 void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		   bool force_signal);

@@ -143,7 +143,11 @@ void rsock_rx_update(struct rsock_ep *ep)
 			break;
 }
 
-static int rsock_rx_data(struct rsock_ep *ep, u32 len)
+/*
+ * Who sleeps until there is something to read is woken by the last of several
+ * messages that follow each other, or when no more can.
+ */
+static int rsock_rx_data(struct rsock_ep *ep, u32 len, bool more)
 {
 	u32 offset;
 	int fault;
@@ -155,7 +159,8 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len)
 	ep->rx.bytes += len;
 	trace_rsock_ring_fill(ep, len);
 	rsock_ring_filled(ep);
-	ep->ops->readable(ep);
+	if (!more || !rsock_rxwin_granted(&ep->rx.win))
+		ep->ops->readable(ep);
 	return 0;
 }
 
@@ -269,7 +274,11 @@ static int rsock_rx_message(struct rsock_ep *ep, u32 imm, u32 byte_len)
 		return fault;
 	switch (msg.op) {
 	case RSOCK_OP_DATA:
-		return rsock_rx_data(ep, msg.value);
+		return rsock_rx_data(ep, msg.value, false);
+	case RSOCK_OP_DATA_MORE:
+		if (!(ep->features & RSOCK_FEAT_MORE))
+			return RSOCK_FAULT_OP;
+		return rsock_rx_data(ep, msg.value, true);
 	case RSOCK_OP_SGL:
 		return rsock_rx_credit(ep, &msg);
 	case RSOCK_OP_NOTE:

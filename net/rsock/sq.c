@@ -35,10 +35,10 @@ void rsock_sq_free(struct rsock_sq *sq)
 	sq->marks = NULL;
 }
 
-/* May a data message be posted? */
-bool rsock_sq_has_room(const struct rsock_sq *sq)
+/* May so many data messages be posted? */
+bool rsock_sq_has_room(const struct rsock_sq *sq, unsigned int msgs)
 {
-	return sq->posted - sq->done + (RSOCK_SQ_CTRL + 1) * sq->per_msg <=
+	return sq->posted - sq->done + (RSOCK_SQ_CTRL + msgs) * sq->per_msg <=
 	       sq->usable;
 }
 

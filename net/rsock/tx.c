@@ -297,6 +297,23 @@ static s64 rsock_tx_room(struct rsock_ep *ep, const struct rsock_txmsg *m,
 	}
 }
 
+/* Will more of the stream be posted at once, behind the next @len bytes? */
+static bool rsock_tx_more(const struct rsock_ep *ep, const struct rsock_txmsg *m,
+			  u32 len)
+{
+	if (!(ep->features & RSOCK_FEAT_MORE))
+		return false;
+	if (m->posted + len == m->len) {
+		if (list_is_last(&m->node, &ep->tx.unsent))
+			return false;
+		/* A short one may have to wait */
+		m = list_next_entry(m, node);
+		if (m->to != RSOCK_TO_STREAM || m->len < RSOCK_TX_GATHER)
+			return false;
+	}
+	return rsock_txwin_room(&ep->tx.win) && rsock_sq_has_room(&ep->sq, 2);
+}
+
 /* What the next @len bytes of a message are written as */
 static void rsock_tx_wr(struct rsock_ep *ep, const struct rsock_txmsg *m,
 			u32 len, struct rsock_sge *to, struct ib_rdma_wr *wr)
@@ -306,8 +323,9 @@ static void rsock_tx_wr(struct rsock_ep *ep, const struct rsock_txmsg *m,
 	wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
 	switch (m->to) {
 	case RSOCK_TO_STREAM:
-		msg = rsock_msg_encode(RSOCK_OP_DATA, len);
 		rsock_txwin_take(&ep->tx.win, len, to);
+		msg = rsock_msg_encode(rsock_tx_more(ep, m, len) ?
+				       RSOCK_OP_DATA_MORE : RSOCK_OP_DATA, len);
 		break;
 	case RSOCK_TO_NOTES:
 		msg = rsock_msg_encode(RSOCK_OP_NOTE, ep->tx.note++);
@@ -411,7 +429,7 @@ static void rsock_tx_post_unsent(struct rsock_ep *ep)
 		}
 		if (!room)
 			rsock_watch_blocked(ep);
-		if (!room || !rsock_sq_has_room(&ep->sq)) {
+		if (!room || !rsock_sq_has_room(&ep->sq, 1)) {
 			trace_rsock_stall(ep, room);
 			return;
 		}

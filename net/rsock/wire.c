@@ -208,6 +208,7 @@ int rsock_msg_decode(u32 imm, u32 byte_len, u16 iomap_slots,
 
 	switch (op) {
 	case RSOCK_OP_DATA:
+	case RSOCK_OP_DATA_MORE:
 		if (!value || (known && value != byte_len))
 			return RSOCK_FAULT_LENGTH;
 		break;

@@ -59,8 +59,10 @@ enum rsock_fault {
 #define RSOCK_FEAT_REVOKE	0x00000001	/* REVOKE and REVOKED are understood */
 #define RSOCK_FEAT_NOTE		0x00000002	/* NOTE is understood */
 #define RSOCK_FEAT_SPAN		0x00000004	/* a message may span two grants */
+#define RSOCK_FEAT_MORE		0x00000008	/* DATA_MORE is understood */
 #define RSOCK_FEATURES \
-	(RSOCK_FEAT_REVOKE | RSOCK_FEAT_NOTE | RSOCK_FEAT_SPAN)
+	(RSOCK_FEAT_REVOKE | RSOCK_FEAT_NOTE | RSOCK_FEAT_SPAN | \
+	 RSOCK_FEAT_MORE)
 
 /**
  * struct rsock_sge - a buffer at the peer, in host order
@@ -106,11 +108,12 @@ u16 rsock_scale_decode(u8 code);
  */
 
 enum rsock_op {
-	RSOCK_OP_DATA	= 0,	/* value: bytes just written */
-	RSOCK_OP_SGL	= 4,	/* value: credit limit */
-	RSOCK_OP_NOTE	= 5,	/* ours; value: entry of the notes just written */
-	RSOCK_OP_IOMAP	= 6,	/* value: slot just written */
-	RSOCK_OP_CTRL	= 7,	/* value: enum rsock_ctrl */
+	RSOCK_OP_DATA	   = 0,	/* value: bytes just written */
+	RSOCK_OP_DATA_MORE = 1,	/* ours; likewise, and more follow at once */
+	RSOCK_OP_SGL	   = 4,	/* value: credit limit */
+	RSOCK_OP_NOTE	   = 5,	/* ours; value: entry of the notes just written */
+	RSOCK_OP_IOMAP	   = 6,	/* value: slot just written */
+	RSOCK_OP_CTRL	   = 7,	/* value: enum rsock_ctrl */
 };
 
 enum rsock_ctrl {

@@ -15,6 +15,7 @@ static int verdict(u32 imm, u32 len, u16 slots)
 
 	switch (imm / 0x20000000) {
 	case 0:
+	case 1:
 		return value && (unknown || value == len) ? 0 :
 		       RSOCK_FAULT_LENGTH;
 	case 4:

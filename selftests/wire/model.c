@@ -259,13 +259,13 @@ static struct packet *packet(u32 imm, u64 addr, u32 key, u32 len)
 	return p;
 }
 
-static void post_data(struct host *h, const struct rsock_sge *to)
+static void post_data(struct host *h, enum rsock_op op,
+		      const struct rsock_sge *to)
 {
 	struct packet *p;
 	u32 i;
 
-	p = packet(rsock_msg_encode(RSOCK_OP_DATA, to->len), to->addr, to->key,
-		   to->len);
+	p = packet(rsock_msg_encode(op, to->len), to->addr, to->key, to->len);
 	for (i = 0; i < to->len; i++)
 		p->payload[i] = stream_byte(h, h->sent + i);
 	h->sent += to->len;
@@ -411,6 +411,7 @@ static void read_ring(struct host *h, u32 off, u32 len)
 
 static void kernel_send(struct host *h)
 {
+	bool more = h->heard.has_ext && rnd(h->model, 2);
 	u32 max = min(rsock_txwin_room(&h->k.tx),
 			  min(h->cfg->total - h->sent, h->cfg->max_msg));
 	struct rsock_sge to;
@@ -419,7 +420,7 @@ static void kernel_send(struct host *h)
 		return;
 	rsock_txwin_take(&h->k.tx, rnd(h->model, 3) ? max :
 			 1 + rnd(h->model, max), &to);
-	post_data(h, &to);
+	post_data(h, more ? RSOCK_OP_DATA_MORE : RSOCK_OP_DATA, &to);
 }
 
 static int kernel_data(struct host *h, u32 len)
@@ -510,7 +511,7 @@ static void kernel_poll(struct host *h)
 		return;
 	fault = rsock_msg_decode(p->imm, p->len, IOMAP_SLOTS, &msg);
 	if (!fault) {
-		if (msg.op == RSOCK_OP_DATA)
+		if (msg.op == RSOCK_OP_DATA || msg.op == RSOCK_OP_DATA_MORE)
 			fault = kernel_data(h, msg.value);
 		else if (msg.op == RSOCK_OP_SGL)
 			fault = kernel_sgl(h, &msg);
@@ -659,7 +660,7 @@ static void user_send(struct host *h)
 	user_set_entry(h, u->target, &e);
 	if (!e.len)
 		u->target = (u->target + 1) % h->said.sgl.len;
-	post_data(h, &to);
+	post_data(h, RSOCK_OP_DATA, &to);
 }
 
 static void user_poll(struct host *h)

@@ -432,9 +432,15 @@ static const struct vec_msg vec_msgs[] = {
 		    RSOCK_FAULT_LENGTH),
 	VEC_BAD_MSG("data, 2^29 written", 0x00000000, 0x20000000, 2,
 		    RSOCK_FAULT_LENGTH),
+	/* data, and more */
+	VEC_MSG("more 1", 0x20000001, 1, 0, 1, false, 1),
+	VEC_MSG("more 2^29-1", 0x3fffffff, 0x1fffffff, 0, 1, false, 0x1fffffff),
+	VEC_BAD_MSG("more 0", 0x20000000, 0, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("more, less written", 0x20000064, 99, 2, RSOCK_FAULT_LENGTH),
+	VEC_BAD_MSG("more, nothing written", 0x20000064, 0, 2,
+		    RSOCK_FAULT_LENGTH),
+	VEC_MSG("more, sent", 0x20000001, RSOCK_LEN_UNKNOWN, 2, 1, false, 1),
 	/* reserved operations: whatever was written, whatever the value */
-	VEC_BAD_MSG("op 1", 0x20000064, 100, 2, RSOCK_FAULT_OP),
-	VEC_BAD_MSG("op 1, value 0", 0x20000000, 0, 2, RSOCK_FAULT_OP),
 	VEC_BAD_MSG("op 2", 0x40000064, 100, 2, RSOCK_FAULT_OP),
 	VEC_BAD_MSG("op 2, value 0", 0x40000000, 0, 2, RSOCK_FAULT_OP),
 	VEC_BAD_MSG("op 3", 0x60000064, 100, 2, RSOCK_FAULT_OP),
@@ -531,7 +537,7 @@ static const struct vec_msg vec_msgs[] = {
 		0),
 	VEC_BAD_MSG("revoke, sent, beyond", 0xe0020010, RSOCK_LEN_UNKNOWN, 2,
 		    RSOCK_FAULT_IOMAP),
-	VEC_BAD_MSG("operation 1, sent", 0x20000001, RSOCK_LEN_UNKNOWN, 2,
+	VEC_BAD_MSG("operation 2, sent", 0x40000001, RSOCK_LEN_UNKNOWN, 2,
 		    RSOCK_FAULT_OP),
 };
 
