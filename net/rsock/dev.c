@@ -12,25 +12,28 @@
 
 #include "dev.h"
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
 #include "ep.h"
 
-/* Guards each device's list and count, and ep->dev_node. Softirq safe. */
+/* Guards each device's list and @removed, and ep->dev_node. Softirq safe. */
 static DEFINE_SPINLOCK(rsock_devs_lock);
 
 /**
  * struct rsock_dev - a device that endpoints can use
  * @ibdev: the device
  * @eps: endpoints on it
+ * @vector: completion vector of the next one
  * @removed: no more may join
  * @empty: completed when @removed and the last endpoint has left
  */
 struct rsock_dev {
 	struct ib_device *ibdev;
 	struct list_head eps;
+	atomic_t vector;
 	bool removed;
 	struct completion empty;
 };
@@ -139,6 +142,21 @@ void rsock_dev_detach(struct rsock_ep *ep)
 	if (dev->removed && list_empty(&dev->eps))
 		complete(&dev->empty);
 	spin_unlock_bh(&rsock_devs_lock);
+}
+
+/**
+ * rsock_dev_vector() - the completion vector of another endpoint
+ * @dev: its device
+ *
+ * The vectors take turns, for each device alone. The core's own counter is for all
+ * of them: if connections are made at two devices in turn, each has half of its
+ * vectors idle, and the completion queues that the core's pool has for these.
+ *
+ * Return: a number that is not negative, of which a remainder counts.
+ */
+int rsock_dev_vector(struct rsock_dev *dev)
+{
+	return atomic_inc_return(&dev->vector) & INT_MAX;
 }
 
 int rsock_dev_init(void)

@@ -60,6 +60,7 @@ static atomic_t ends = ATOMIC_INIT(0);	/* of the server */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 static struct workqueue_struct *ending;
 static unsigned long rate;
+static atomic_t opened;
 static LIST_HEAD(held);			/* under the lock of parameters */
 static unsigned int nr_held;
 
@@ -94,7 +95,9 @@ static int bare_open(struct bare *b)
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	b->pd = pd;
-	cq = ib_cq_pool_get(dev, BARE_CQE, -1, IB_POLL_SOFTIRQ);
+	/* The vectors take turns at each end, as those of AF_RSOCK do */
+	cq = ib_cq_pool_get(dev, BARE_CQE, (atomic_inc_return(&opened) & INT_MAX) / 2,
+			    IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	b->cq = cq;
