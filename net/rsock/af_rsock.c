@@ -340,17 +340,16 @@ static int rsock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 static bool rsock_poll_writable(const struct sock *sk, const struct rsock_ep *ep,
 				int state)
 {
-	if (sk->sk_shutdown & SEND_SHUTDOWN)
-		return true;
 	if (ep && ((1 << state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
 	    rsock_send_is_late(sk, ep))
 		return false;
 	return sk_stream_is_writeable(sk);
 }
 
-static __poll_t rsock_poll_send(struct sock *sk, struct rsock_ep *ep, int state)
+static __poll_t rsock_poll_send(struct sock *sk, struct rsock_ep *ep, int state,
+				u8 shut)
 {
-	if (rsock_poll_writable(sk, ep, state))
+	if ((shut & SEND_SHUTDOWN) || rsock_poll_writable(sk, ep, state))
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
@@ -391,7 +390,7 @@ static __poll_t rsock_poll(struct file *file, struct socket *sock,
 			mask |= EPOLLIN | EPOLLRDNORM;
 		if (ep && READ_ONCE(ep->rx.nr_notes))
 			mask |= EPOLLERR;
-		mask |= rsock_poll_send(sk, ep, state);
+		mask |= rsock_poll_send(sk, ep, state, shut);
 		rcu_read_unlock();
 	}
 	if (READ_ONCE(sk->sk_err) ||

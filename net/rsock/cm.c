@@ -392,14 +392,15 @@ static void rsock_cm_take_peer(struct rsock_ep *ep,
 			       const struct rsock_conn *peer)
 {
 	ep->peer = *peer;
+	ep->peer.ext_features &= RSOCK_FEATURES;
 	ep->peer_ext = peer->has_ext;
-	ep->features = peer->ext_features & RSOCK_FEATURES;
+	ep->features = ep->peer.ext_features;
 	ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
 		   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
-	rsock_txwin_init(&ep->tx.win, peer);
+	rsock_txwin_init(&ep->tx.win, &ep->peer);
 	if (ep->iwarp)
 		ep->tx.win.spare = rsock_iw_spare(peer);
-	rsock_rxwin_peer(&ep->rx.win, peer);
+	rsock_rxwin_peer(&ep->rx.win, &ep->peer);
 }
 
 /* Get ready to hear from the peer */

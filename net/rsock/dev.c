@@ -26,14 +26,14 @@ static DEFINE_SPINLOCK(rsock_devs_lock);
  * struct rsock_dev - a device that endpoints can use
  * @ibdev: the device
  * @eps: endpoints on it
- * @vector: completion vector of the next one
+ * @vectors: completion vector of the next one that connects, and that accepts
  * @removed: no more may join
  * @empty: completed when @removed and the last endpoint has left
  */
 struct rsock_dev {
 	struct ib_device *ibdev;
 	struct list_head eps;
-	atomic_t vector;
+	atomic_t vectors[2];
 	bool removed;
 	struct completion empty;
 };
@@ -145,18 +145,18 @@ void rsock_dev_detach(struct rsock_ep *ep)
 }
 
 /**
- * rsock_dev_vector() - the completion vector of another endpoint
- * @dev: its device
+ * rsock_dev_vector() - choose a completion vector
+ * @ep: endpoint that is attached to a device
  *
- * The vectors take turns, for each device alone. The core's own counter is for all
- * of them: if connections are made at two devices in turn, each has half of its
- * vectors idle, and the completion queues that the core's pool has for these.
+ * The vectors take turns. The core's own counter is one for all: if two ends are
+ * made in turn, as on one host, each has every other vector, and for the rest
+ * there are completion queues in the core's pool that nobody uses.
  *
  * Return: a number that is not negative, of which a remainder counts.
  */
-int rsock_dev_vector(struct rsock_dev *dev)
+int rsock_dev_vector(const struct rsock_ep *ep)
 {
-	return atomic_inc_return(&dev->vector) & INT_MAX;
+	return atomic_inc_return(&ep->dev->vectors[ep->passive]) & INT_MAX;
 }
 
 int rsock_dev_init(void)

@@ -5,12 +5,11 @@
 #include <linux/types.h>
 
 struct ib_device;
-struct rsock_dev;
 struct rsock_ep;
 
 int rsock_dev_attach(struct rsock_ep *ep, struct ib_device *ibdev);
 void rsock_dev_detach(struct rsock_ep *ep);
-int rsock_dev_vector(struct rsock_dev *dev);
+int rsock_dev_vector(const struct rsock_ep *ep);
 int rsock_dev_init(void);
 void rsock_dev_exit(void);
 

@@ -311,7 +311,7 @@ static int rsock_ep_create_qp(struct rsock_ep *ep)
 
 	/* Each work request may complete: all of them do when the QP fails */
 	ep->nr_cqe = attr.cap.max_send_wr + attr.cap.max_recv_wr;
-	ep->cq = ib_cq_pool_get(dev, ep->nr_cqe, rsock_dev_vector(ep->dev),
+	ep->cq = ib_cq_pool_get(dev, ep->nr_cqe, rsock_dev_vector(ep),
 				IB_POLL_SOFTIRQ);
 	if (IS_ERR(ep->cq))
 		return PTR_ERR(ep->cq);

@@ -94,7 +94,8 @@ enum rsock_ep_state {
  * struct rsock_ep_ops - what an endpoint tells its owner
  * @resolved: the own address and port are known. No lock held, CM handler
  * @connected: state is OPEN now. ep->lock is not held; any context but hardirq
- * @readable: bytes or the end of the stream arrived. ep->lock held, softirq
+ * @readable: bytes or the end of the stream arrived; once for several messages
+ *	that follow each other. ep->lock held, softirq
  * @writable: room to send. ep->lock held, softirq
  * @noted: a note arrived. ep->lock held, softirq
  * @tx_done: all that was queued including the FIN is acknowledged. ep->lock
@@ -202,6 +203,7 @@ struct rsock_rx {
 	bool eof;			/* the peer sends no more */
 	bool disconnected;		/* and receives no more */
 	bool faulty;			/* broke the protocol: hear no more */
+	bool more;			/* another message is to wake the reader */
 	u16 nr_notes;			/* unread */
 	u32 msgs;			/* arrived so far */
 	u64 bytes;			/* of the stream, arrived so far */
@@ -224,6 +226,8 @@ struct rsock_rx {
  *	it is still there, so many jiffies after @asked_at. 0: it could
  * @asked: bytes posted and acknowledged by then
  * @asked_at: jiffies when @persist began, or the last time it was asked
+ * @more: a message has said that another one follows, whose coming is watched
+ * @more_at: jiffies when that began
  */
 struct rsock_watch {
 	struct delayed_work work;
@@ -237,6 +241,8 @@ struct rsock_watch {
 	unsigned long persist;
 	u64 asked;
 	unsigned long asked_at;
+	bool more;
+	unsigned long more_at;
 };
 
 /**

@@ -20,13 +20,19 @@
 #include "pernet.h"
 #include "rsock.h"
 #include "trace.h"
+#include "watch.h"
 
 /*
  * Grants are such a part of a ring, or all of it. Smaller ones come earlier, but
- * a message ends where a grant does: each has more messages, wake-ups and credit
- * messages for the same bytes.
+ * take more credit messages for the same bytes, and to some peers a message ends
+ * where a grant does.
  */
 #define RSOCK_RX_UNITS		2
+
+static u32 rsock_rx_unit(const struct rsock_rxwin *w)
+{
+	return w->ring[w->to].size / RSOCK_RX_UNITS;
+}
 
 /**
  * rsock_rx_post() - post receives, empty ones unless messages are sent
@@ -61,9 +67,7 @@ int rsock_rx_post(struct rsock_ep *ep, unsigned int n)
 /* What to grant now: 0 or a multiple of the unit */
 static u32 rsock_rx_grant_size(const struct rsock_rxwin *w, u32 *offset)
 {
-	u32 unit = w->ring[w->to].size / RSOCK_RX_UNITS;
-
-	return rounddown(rsock_rxwin_grantable(w, offset), unit);
+	return rounddown(rsock_rxwin_grantable(w, offset), rsock_rx_unit(w));
 }
 
 /* Credit for messages, and @len bytes: a message that tells the peer so */
@@ -145,10 +149,11 @@ void rsock_rx_update(struct rsock_ep *ep)
 
 /*
  * Who sleeps until there is something to read is woken by the last of several
- * messages that follow each other, or when no more can.
+ * messages that follow each other; or earlier, when he could make room for a grant.
  */
 static int rsock_rx_data(struct rsock_ep *ep, u32 len, bool more)
 {
+	const struct rsock_rxwin *w = &ep->rx.win;
 	u32 offset;
 	int fault;
 
@@ -159,7 +164,10 @@ static int rsock_rx_data(struct rsock_ep *ep, u32 len, bool more)
 	ep->rx.bytes += len;
 	trace_rsock_ring_fill(ep, len);
 	rsock_ring_filled(ep);
-	if (!more || !rsock_rxwin_granted(&ep->rx.win))
+	ep->rx.more = more && rsock_rxwin_granted(w) >= rsock_rx_unit(w);
+	if (ep->rx.more)
+		rsock_watch_more(ep);
+	else
 		ep->ops->readable(ep);
 	return 0;
 }
@@ -230,7 +238,7 @@ static int rsock_rx_ctrl(struct rsock_ep *ep, const struct rsock_msg *msg)
 {
 	switch (msg->value) {
 	case RSOCK_CTRL_DISCONNECT:
-		ep->rx.disconnected = true;
+		WRITE_ONCE(ep->rx.disconnected, true);
 		WRITE_ONCE(ep->rx.eof, true);
 		ep->ops->readable(ep);
 		/* The peer's QP is gone: nothing that we send can arrive */

@@ -201,8 +201,9 @@ static bool rsock_send_broken(const struct sock *sk, const struct rsock_ep *ep)
 bool rsock_send_is_late(const struct sock *sk, const struct rsock_ep *ep)
 {
 	return READ_ONCE(ep->state) >= RSOCK_EP_DYING &&
-	       !READ_ONCE(ep->rx.disconnected) && !sk->sk_err &&
-	       !(sk->sk_shutdown & SEND_SHUTDOWN) && rsock_sk(sk)->ep == ep;
+	       !READ_ONCE(ep->rx.disconnected) && !READ_ONCE(sk->sk_err) &&
+	       !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+	       READ_ONCE(rsock_sk(sk)->ep) == ep;
 }
 
 /*

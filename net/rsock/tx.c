@@ -3,8 +3,8 @@
  * The queue of what is to be sent.
  *
  * send.c gathers bytes in messages (struct rsock_txmsg). A message is posted as
- * one RDMA write with immediate, or as several if the buffer that the peer
- * granted ends within it, since each grant has to be filled to its last byte.
+ * one RDMA write with immediate, or as several if what the peer granted ends
+ * within it, since each grant has to be filled to its last byte.
  * Pages are given back when the write is known complete, that is, in the peer's
  * memory.
  *
@@ -15,8 +15,8 @@
  * Data that is placed (MSG_RIOWRITE) takes its turn in the same queue, but is
  * written to where the peer mapped it, and needs neither grant nor credit.
  *
- * Short writes that come faster than they complete are gathered: while a
- * completion is outstanding anyway, a short message waits for it.
+ * Short writes that come faster than they complete are gathered: while two
+ * completions are outstanding anyway, a short message waits for one of them.
  */
 
 #include "tx.h"
@@ -32,6 +32,7 @@
 
 /* A message below this size may wait to be gathered */
 #define RSOCK_TX_GATHER		8192
+#define RSOCK_TX_GATHER_MARKS	2
 
 static struct kmem_cache *rsock_txmsg_cache;
 
@@ -392,7 +393,7 @@ static bool rsock_tx_gather(struct rsock_ep *ep, const struct rsock_txmsg *m)
 		return false;
 	}
 	if (rsock_txmsg_is_closed(m) || m->len >= RSOCK_TX_GATHER ||
-	    ep->tx.fin || !ep->sq.nr_marks)
+	    ep->tx.fin || ep->sq.nr_marks < RSOCK_TX_GATHER_MARKS)
 		return false;
 	ep->tx.gathered = true;
 	return true;

@@ -10,6 +10,9 @@
  * program does not read. So an idle connection is probed by a write of no
  * bytes, and so is, always, a peer that has no room for what is queued: it may
  * be gone. What is queued is looked at from time to time.
+ *
+ * A peer may vanish between two messages, of which the first left it to the second
+ * to wake the reader.
  */
 
 #include "watch.h"
@@ -26,6 +29,8 @@
 /* A peer without room is asked after that time, and then ever more rarely */
 #define RSOCK_PERSIST_MIN	HZ
 #define RSOCK_PERSIST_MAX	TCP_RTO_MAX
+/* A message that was said to follow at once has come by then, or gets lost */
+#define RSOCK_MORE_TIME		(HZ / 5)
 
 static int rsock_or(int val, int otherwise)
 {
@@ -147,6 +152,22 @@ static void rsock_watch_persist(struct rsock_ep *ep, unsigned long *next)
 }
 
 /*
+ * The reader was not woken since more was to follow. If that has not come, he is;
+ * if it has, and again more is to follow, he may be, too.
+ */
+static void rsock_watch_followed(struct rsock_ep *ep, unsigned long *next)
+{
+	struct rsock_watch *w = &ep->watch;
+
+	if (!w->more || rsock_watch_wait(w->more_at, RSOCK_MORE_TIME, next))
+		return;
+	w->more = false;
+	if (ep->rx.more)
+		ep->ops->readable(ep);
+	ep->rx.more = false;
+}
+
+/*
  * Soft-iWARP that accepts may overlook what comes at once, until something else
  * comes. The other end says nothing before it has heard us.
  */
@@ -206,6 +227,7 @@ static unsigned long rsock_watch_look(struct rsock_ep *ep)
 	if (ep->state != RSOCK_EP_OPEN)
 		return 0;
 	rsock_watch_deaf(ep, &next);
+	rsock_watch_followed(ep, &next);
 	rsock_watch_persist(ep, &next);
 	if (limit && rsock_watch_stuck(ep, limit, &next)) {
 		rsock_ep_kill_locked(ep, ETIMEDOUT, RSOCK_MIB_USERTIMEOUTS);
@@ -260,6 +282,21 @@ void rsock_watch_blocked(struct rsock_ep *ep)
 {
 	if (!ep->watch.persist)
 		rsock_watch(ep);
+}
+
+/**
+ * rsock_watch_more() - a message said that another one follows at once
+ * @ep: endpoint in state OPEN, ep->lock held
+ *
+ * It is told often, and has work to do once in a while only.
+ */
+void rsock_watch_more(struct rsock_ep *ep)
+{
+	if (ep->watch.more)
+		return;
+	ep->watch.more = true;
+	ep->watch.more_at = jiffies;
+	rsock_watch(ep);
 }
 
 void rsock_watch_init(struct rsock_ep *ep)

@@ -9,6 +9,7 @@ void rsock_watch_init(struct rsock_ep *ep);
 void rsock_watch_begin(struct rsock_ep *ep);
 void rsock_watch(struct rsock_ep *ep);
 void rsock_watch_blocked(struct rsock_ep *ep);
+void rsock_watch_more(struct rsock_ep *ep);
 
 /* What is in force: the option, or the default of net.ipv4.tcp_keepalive_* */
 int rsock_keepidle(const struct rsock_sock *rs);
