@@ -29,8 +29,9 @@ union rsock_addr {
  * @v6only: IPV6_V6ONLY
  * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes
  *
- * The rest are hints which have no effect: nothing waits for an
- * acknowledgment that does not come anyway, a connection is there before its first byte, and a port from bind() on.
+ * The rest are hints which have no effect: nothing waits for an acknowledgment
+ * that is not on its way, a connection is there before its first byte, and a port
+ * from bind() on.
  */
 struct rsock_opts {
 	int keepidle;
