@@ -11,7 +11,8 @@ forge  the first reply to an offer is changed, for each connection in another
 
 claim  the second long call of each connection says that its data was placed, in
        ways that are wrong, until all were tried; then in a right one, though it
-       was not. Says how the connections ended
+       was not, and with the end of the data in the stream. Says how the
+       connections ended
 
 What is mapped is not passed on, so that neither ever finds a place.
 """
@@ -81,8 +82,6 @@ CLAIMS = {
         forged(PLACED, pos, 0, pos, size, m[:28] + struct.pack(">I", 0xfffffffc) + m[32:pos]),
     "at an odd place": lambda m, pos, size:
         forged(PLACED, pos - 1, 0, pos - 1, size, m[:pos - 1]),
-    "without padding": lambda m, pos, size:
-        forged(PLACED, pos, 0, pos, size - 1, m[:pos]),
 }
 TWISTS = [(0, 0, 0xffffffff), (1 << 63, 7, 1 << 31), (0, 0xffffffff, 1), ((1 << 64) - 1, 100, 0xffffffff)]
 
@@ -126,6 +125,7 @@ class Claim:
     """Forge the second long call of a connection"""
 
     SIZE = 32768
+    STREAMED = 2048
 
     def __init__(self, name, forge):
         self.name, self.forge, self.seen = name, forge, 0
@@ -138,7 +138,8 @@ class Claim:
         time.sleep(1)
         pos = len(record) - 4 - self.SIZE
         if not self.forge:
-            return forged(PLACED, pos, 0, pos, self.SIZE, record[4:4 + pos])
+            return forged(PLACED, pos + self.STREAMED, 0, pos, self.SIZE - self.STREAMED,
+                          record[4:4 + pos] + record[-self.STREAMED:])
         server.sendall(self.forge(record[4:], pos, self.SIZE))
         server.settimeout(30)
         try:

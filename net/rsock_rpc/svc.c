@@ -348,21 +348,32 @@ static struct rrpc_chunk *rrpc_svc_take_offer(struct rrpc_svc *svc)
 	return offer;
 }
 
-/* What came by the stream is in the first page, around what was placed */
+/*
+ * What came by the stream is in the first page, around what was placed. What is
+ * behind that goes there in the pages, too, as if all had come by the stream:
+ * nfsd takes data from them to its end, whatever part of it is in a tail.
+ *
+ * A reply needs the page behind as much as can be placed. So what would be there
+ * is in a tail; but there is a copy, and not what the page had before.
+ */
 static void rrpc_svc_arg_placed(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 {
+	u32 max = svc->xprt.xpt_server->sv_max_payload;
 	struct xdr_buf *arg = &rqstp->rq_arg;
 	struct rrpc_chunk *c = &svc->claim;
-	u32 pad, rest = svc->len - c->pos;
+	u32 rest = svc->len - c->pos;
+	void *end = arg->head[0].iov_base + svc->len;
 
 	rrpc_window_claim(svc, c, arg->pages);
-	/* XDR's padding belongs to the pages, which are zero there */
-	pad = xdr_pad_size(c->len);
 	arg->head[0].iov_len = c->pos;
-	arg->page_len = c->len + pad;
-	arg->tail[0].iov_base = arg->head[0].iov_base + c->pos + pad;
-	arg->tail[0].iov_len = rest - pad;
+	arg->page_len = c->len + rest;
 	arg->len = svc->len + c->len;
+	write_bytes_to_xdr_buf(arg, c->pos + c->len, end - rest, rest);
+	if (arg->page_len > max) {
+		arg->tail[0].iov_len = arg->page_len - max;
+		arg->tail[0].iov_base = end - arg->tail[0].iov_len;
+		arg->page_len = max;
+	}
 	c->len = 0;
 }
 
