@@ -69,7 +69,9 @@ static void rrpc_offer_ended(void *arg)
 	spin_lock(lock);
 	o->ended = true;
 	if (o->answered) {
-		xprt_complete_rqst(o->req->rq_task, o->copied);
+		/* Or a reply to a later call was there before */
+		if (test_bit(RPC_TASK_NEED_RECV, &o->req->rq_task->tk_runstate))
+			xprt_complete_rqst(o->req->rq_task, o->copied);
 		xprt_unpin_rqst(o->req);
 	}
 	spin_unlock(lock);
