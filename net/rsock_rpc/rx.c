@@ -183,6 +183,8 @@ static int rrpc_rx_reply(struct rrpc_xprt *t)
 		rx->skip = true;
 		return err;
 	}
+	/* The connection is of use: no need to wait should it end */
+	xprt->reestablish_timeout = 0;
 	err = rrpc_rx_fill(t, &req->rq_private_buf);
 
 	spin_lock(&xprt->queue_lock);

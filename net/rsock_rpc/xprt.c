@@ -59,8 +59,6 @@ static void rrpc_xprt_event(struct rrpc_sock *s, enum rrpc_event event)
 
 	switch (event) {
 	case RRPC_DATA:
-		/* Of use: so there is no need to wait should it end */
-		t->xprt.reestablish_timeout = 0;
 		queue_work(xprtiod_workqueue, &t->recv_work);
 		break;
 	case RRPC_STATE:
