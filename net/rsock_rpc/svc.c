@@ -143,20 +143,22 @@ static void rrpc_svc_set_remote(struct rrpc_svc *svc,
 static struct svc_xprt *rrpc_svc_accept(struct svc_xprt *listener)
 {
 	struct sockaddr_storage addr;
+	struct rrpc_sock s = {};
 	struct rrpc_svc *svc;
 	int len;
 
 	clear_bit(XPT_CONN, &listener->xpt_flags);
-	svc = rrpc_svc_alloc();
-	if (!svc)
+	if (rrpc_sock_accept(&s, &rrpc_svc(listener)->s))
 		return NULL;
-	if (rrpc_sock_accept(&svc->s, &rrpc_svc(listener)->s))
-		goto free;
 	/* There may be more */
 	set_bit(XPT_CONN, &listener->xpt_flags);
+	svc = rrpc_svc_alloc();
+	if (!svc)
+		goto release;
+	svc->s = s;
 	len = kernel_getpeername(svc->s.sock, (struct sockaddr *)&addr);
 	if (len < 0)
-		goto release;
+		goto free;
 	svc->s.sock->sk->sk_sndtimeo = RRPC_SEND_TIMEOUT;
 	svc_xprt_init(sock_net(svc->s.sock->sk), &rrpc_svc_class, &svc->xprt,
 		      listener->xpt_server);
@@ -174,10 +176,10 @@ static struct svc_xprt *rrpc_svc_accept(struct svc_xprt *listener)
 		listener->xpt_server->sv_stats->nettcpconn++;
 	return &svc->xprt;
 
-release:
-	rrpc_sock_release(&svc->s);
 free:
 	kfree(svc);
+release:
+	rrpc_sock_release(&s);
 	return NULL;
 }
 
