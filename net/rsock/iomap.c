@@ -216,11 +216,14 @@ bool rsock_iomap_push(struct rsock_ep *ep)
 	struct rsock_chunk *c, *next;
 	bool all = true;
 
+	if (ep->io.nr_untold)
+		rsock_iomap_push_owed(ep);
+	/* What is mapped now may have the offset of what is gone */
+	if (ep->io.nr_untold)
+		return list_empty(&ep->io.pending);
 	/* One that waits for credit does not hold up others that need none */
 	list_for_each_entry_safe(c, next, &ep->io.pending, node)
 		all &= rsock_chunk_tell(ep, c);
-	if (ep->io.nr_untold)
-		rsock_iomap_push_owed(ep);
 	return all;
 }
 
