@@ -417,13 +417,15 @@ struct rsock_ep *rsock_sk_ep_get(struct sock *sk)
 /*
  * End a connection without waiting for what was sent to arrive. An AF_RSOCK
  * peer takes a DREQ without DISCONNECT for a reset; user-space rsockets may
- * never notice it, so that one is told the end of the stream. ep->lock held.
+ * never notice it, so that one is told the end of the stream; unless the kernel
+ * waits for pages that are being sent. ep->lock held.
  */
 static void rsock_ep_abort(struct rsock_ep *ep)
 {
 	if (ep->state >= RSOCK_EP_RESOLVE && ep->state <= RSOCK_EP_OPEN)
 		RSOCK_INC_STATS(ep->net, RSOCK_MIB_ABORTS);
-	if (ep->state != RSOCK_EP_OPEN || ep->peer_ext) {
+	if (ep->state != RSOCK_EP_OPEN || ep->peer_ext ||
+	    (ep->sk->sk_kern_sock && ep->tx.inplace)) {
 		rsock_ep_kill_locked(ep, 0, RSOCK_MIB_NONE);
 		return;
 	}
