@@ -44,7 +44,7 @@ hello() {
 # How to compile it is what its first lines say
 compile_doc() {
 	local command
-	block Documentation/rsock.rst "do what follows" >"$OUT/place.c"
+	block Documentation/rsock.rst "not to what follows" >"$OUT/place.c"
 	command=$(sed -n 's/.*folder: cc //p' "$OUT/place.c")
 	cd "$TREE" && bash -c "cc -Wall -Werror -o $OUT/place ${command/place.c/$OUT/place.c}"
 }

@@ -98,8 +98,9 @@ static const struct reason reasons[] = {
 	{
 		.title = "Names without a connection",
 		.text = "The source address and port are given back when the connection is given"
-			" up, unless bind() chose them. rdma_cm has no way to stop to listen, so"
-			" shutdown() of a listening socket gives them back as well.",
+			" up or connect() fails, also if bind() chose them, which TCP keeps."
+			" rdma_cm has no way to stop to listen, so shutdown() of a listening"
+			" socket gives them back as well.",
 		ROWS({ "@(listened|disconnected)/questions/*", "own name", "* port 1 (length 16)",
 		       "0.0.0.0 port 0 (length 16)" },
 		     { "@(listened|disconnected)/questions/*", "own name", "* port 1 (length 28)",
