@@ -82,6 +82,8 @@ CLAIMS = {
         forged(PLACED, pos, 0, pos, size, m[:28] + struct.pack(">I", 0xfffffffc) + m[32:pos]),
     "at an odd place": lambda m, pos, size:
         forged(PLACED, pos - 1, 0, pos - 1, size, m[:pos - 1]),
+    "without padding": lambda m, pos, size:
+        forged(PLACED, pos, 0, pos, size - 1, m[:pos]),
 }
 TWISTS = [(0, 0, 0xffffffff), (1 << 63, 7, 1 << 31), (0, 0xffffffff, 1), ((1 << 64) - 1, 100, 0xffffffff)]
 

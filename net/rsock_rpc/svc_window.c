@@ -234,7 +234,8 @@ bool rrpc_window_fits(const struct rrpc_chunk *c, const void *call, u32 len)
 {
 	u32 header = rrpc_call_header(call, len);
 
-	return header && c->pos >= header && IS_ALIGNED(c->pos, sizeof(__be32));
+	return header && c->pos >= header && IS_ALIGNED(c->pos, sizeof(__be32)) &&
+	       len - c->pos >= xdr_pad_size(c->len);
 }
 
 /**
