@@ -97,15 +97,14 @@ static const struct reason reasons[] = {
 	},
 	{
 		.title = "Names without a connection",
-		.text = "The source address and port are given back when the connection is given"
-			" up or connect() fails, also if bind() chose them, which TCP keeps."
-			" rdma_cm has no way to stop to listen, so shutdown() of a listening"
-			" socket gives them back as well.",
+		.text = "A source port that the program left open is given back when the"
+			" connection is given up, connect() fails, or a listening socket is shut"
+			" down. getsockname() has neither port nor address then, though an address"
+			" that bind() chose will be used again; with TCP it has both of old.",
 		ROWS({ "@(listened|disconnected)/questions/*", "own name", "* port 1 (length 16)",
 		       "0.0.0.0 port 0 (length 16)" },
 		     { "@(listened|disconnected)/questions/*", "own name", "* port 1 (length 28)",
-		       ":: port 0 (length 28)" },
-		     { "life/listen again, chosen port", "same port", "1", "0" })
+		       ":: port 0 (length 28)" })
 	},
 	{
 		.title = "No IP version of its own",

@@ -203,6 +203,55 @@ static void connect_after_refusal(void)
 	TRY("send", send(fd, "abc", 3, 0));
 }
 
+static void rec_port(const char *label, int fd, int port)
+{
+	struct addr name = local_name(fd);
+
+	rec(label, "%d", addr_port(&name) == port);
+}
+
+/*
+ * What bind() chose stays, whatever becomes of the connections: the address, and
+ * the port if it was not left to the kernel.
+ */
+static void bound_at(int port)
+{
+	struct addr own = server_addr(IPV4, port), bad = refusing_address(), good, peer;
+	int fd = open_socket(IPV4, 0), lsn = open_listener(IPV4, 8, &good);
+	struct addr none = { .sa = { .sa_family = AF_UNSPEC } };
+
+	MUST(bind(fd, &own.sa, own.len));
+	TRY("refused", connect(fd, &bad.sa, bad.len));
+	if (port)
+		rec_port("after a refusal", fd, port);
+	TRY("connect", connect(fd, &good.sa, good.len));
+	peer.len = sizeof(peer.ss);
+	MUST(close(MUST(accept(lsn, &peer.sa, &peer.len))));
+	rec("address", "%d", peer.in.sin_addr.s_addr == own.in.sin_addr.s_addr);
+	if (port)
+		rec("port", "%d", addr_port(&peer) == port);
+	wait_events(fd, POLLRDHUP);
+	TRY("disconnect", connect(fd, &none.sa, sizeof(none.sa)));
+	if (port)
+		rec_port("disconnected", fd, port);
+	TRY("bind", bind(fd, &own.sa, own.len));
+	TRY("listen", listen(fd, 4));
+	own = local_name(fd);
+	if (port)
+		rec_port("listening", fd, port);
+	TRY("connect to it", connect(open_socket(IPV4, 0), &own.sa, own.len) ? -1 : 0);
+}
+
+static void bound_address(void)
+{
+	bound_at(0);
+}
+
+static void bound_port(void)
+{
+	bound_at(7481);
+}
+
 /* A listener is shut down, and listens once more */
 static void listen_at(int port)
 {
@@ -516,6 +565,8 @@ const struct script life_scripts[] = {
 	{ "backlog closed", backlog_closed },
 	{ "connect again", connect_again },
 	{ "connect after a refusal", connect_after_refusal },
+	{ "connect, bound address", bound_address },
+	{ "connect, bound port", bound_port },
 	{ "listen again", listen_again },
 	{ "listen again, chosen port", listen_again_there },
 	{ "dup, close", dup_close },

@@ -233,6 +233,7 @@ int rsock_sk_bind(struct sock *sk, union rsock_addr *addr)
 {
 	struct rsock_sock *rs = rsock_sk(sk);
 	bool v6 = addr->sa.sa_family == AF_INET6;
+	union rsock_addr name = *addr;
 	int err;
 
 	if (sk->sk_state != TCP_CLOSE || rs->bound || rsock_ep_in_use(rs->ep))
@@ -255,12 +256,64 @@ int rsock_sk_bind(struct sock *sk, union rsock_addr *addr)
 		return err;
 	}
 	rs->bound = true;
+	rs->name = name;
 	rs->v6 = v6;
 	/* One address of IPv6 is for IPv6 only, and the option says so */
 	if (addr->sa.sa_family == AF_INET6 &&
 	    !ipv6_addr_any(&addr->in6.sin6_addr))
 		rs->opts.v6only = 1;
 	return 0;
+}
+
+/* Did bind() leave nothing to us? */
+static bool rsock_sk_is_named(const struct rsock_sock *rs)
+{
+	const union rsock_addr *name = &rs->name;
+
+	if (name->sa.sa_family == AF_INET)
+		return name->in.sin_port || name->in.sin_addr.s_addr;
+	return name->sa.sa_family == AF_INET6 &&
+	       (name->in6.sin6_port || !ipv6_addr_any(&name->in6.sin6_addr));
+}
+
+/**
+ * rsock_sk_bind_again() - bind to what bind() was asked for before
+ * @sk: socket, locked
+ *
+ * Return: 0, also if there is no such name, or if it is bound; or what bind()
+ * would say now.
+ */
+int rsock_sk_bind_again(struct sock *sk)
+{
+	struct rsock_sock *rs = rsock_sk(sk);
+	union rsock_addr name = rs->name;
+
+	return rs->bound || !rsock_sk_is_named(rs) ? 0 :
+	       rsock_sk_bind(sk, &name);
+}
+
+/**
+ * rsock_sk_disconnect() - as new, but for options and the name
+ * @sk: socket, locked, in any state
+ *
+ * A port that the program chose is taken again at once; for that the end of the
+ * old cm_id is waited for. If it has more to do, or somebody was faster,
+ * rsock_sk_bind_again() says so later.
+ */
+void rsock_sk_disconnect(struct sock *sk)
+{
+	struct rsock_sock *rs = rsock_sk(sk);
+	struct rsock_ep *old = NULL;
+
+	if (rs->ep && rs->bound && rs->name.in.sin_port)
+		old = rsock_ep_get(rs->ep);
+	rsock_sk_reset(sk);
+	rsock_set_state(sk, TCP_CLOSE);
+	if (!old)
+		return;
+	flush_work(&old->work);
+	rsock_ep_put(old);
+	rsock_sk_bind_again(sk);
 }
 
 /* Old programs bind to the wildcard without a family, and TCP lets them */

@@ -40,7 +40,8 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	if (err)
 		return err;
 	v6 = addr.sa.sa_family == AF_INET6;
-	err = rsock_addr_to(sk, &addr) ?: rsock_sk_new_id(sk);
+	err = rsock_sk_bind_again(sk) ?: rsock_addr_to(sk, &addr) ?:
+	      rsock_sk_new_id(sk);
 	if (!err && rs->bound && rs->laddr.sa.sa_family != addr.sa.sa_family)
 		err = rsock_sk_bind4(sk);
 	if (err)
@@ -58,10 +59,8 @@ static int rsock_connect(struct sock *sk, struct sockaddr *uaddr, int len)
 	err = rsock_cm_connect(rs->ep, &addr.sa,
 			       addr.sa.sa_family == AF_INET ? rs->opts.tos :
 							      rs->opts.tclass);
-	if (err) {
-		rsock_sk_reset(sk);
-		rsock_set_state(sk, TCP_CLOSE);
-	}
+	if (err)
+		rsock_sk_disconnect(sk);
 	return err;
 }
 
@@ -115,8 +114,7 @@ static int rsock_disconnect(struct sock *sk, int flags)
 {
 	int state = sk->sk_state;
 
-	rsock_sk_reset(sk);
-	rsock_set_state(sk, TCP_CLOSE);
+	rsock_sk_disconnect(sk);
 	rsock_listen_stop(sk);
 	sk->sk_wmem_queued = 0;
 	sk->sk_shutdown = 0;
@@ -143,11 +141,11 @@ static int rsock_sk_listen(struct sock *sk, int backlog)
 	}
 	if (sk->sk_state != TCP_CLOSE)
 		return -EINVAL;
-	if (!rs->bound) {
+	err = rsock_sk_bind_again(sk);
+	if (!err && !rs->bound)
 		err = rsock_sk_bind(sk, &any);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	rsock_listen_stop(sk);
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	rsock_set_state(sk, TCP_LISTEN);

@@ -55,6 +55,7 @@ struct rsock_opts {
  * @inet: first member, since sockets of AF_INET and AF_INET6 begin with it
  * @ep: its connection, or its bound or listening cm_id; a reference is held.
  *	Guarded by lock_sock(). NULL until bind(), connect() or listen()
+ * @name: what bind() was last asked for, lock_sock(). AF_UNSPEC if it never was
  * @laddr: own address, AF_UNSPEC before it has one. lock_sock() and, once @ep
  *	is in use, ep->lock
  * @paddr: the peer's, likewise
@@ -78,6 +79,7 @@ struct rsock_opts {
 struct rsock_sock {
 	struct inet_sock inet;
 	struct rsock_ep *ep;
+	union rsock_addr name;
 	union rsock_addr laddr;
 	union rsock_addr paddr;
 	bool v6;
@@ -143,6 +145,8 @@ int rsock_addr_in(const struct sock *sk, const struct sockaddr *uaddr, int len,
 int rsock_addr_to(const struct sock *sk, union rsock_addr *addr);
 int rsock_sk_bind4(struct sock *sk);
 int rsock_sk_bind(struct sock *sk, union rsock_addr *addr);
+int rsock_sk_bind_again(struct sock *sk);
+void rsock_sk_disconnect(struct sock *sk);
 int rsock_bind(struct socket *sock, struct sockaddr *uaddr, int len);
 int rsock_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
 
