@@ -392,9 +392,8 @@ static void rsock_cm_take_peer(struct rsock_ep *ep,
 			       const struct rsock_conn *peer)
 {
 	ep->peer = *peer;
-	ep->peer.ext_features &= RSOCK_FEATURES;
 	ep->peer_ext = peer->has_ext;
-	ep->features = ep->peer.ext_features;
+	ep->features = peer->ext_features & RSOCK_FEATURES;
 	ep->swap = !(peer->flags & RSOCK_CONN_F_NET) ==
 		   IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
 	rsock_txwin_init(&ep->tx.win, &ep->peer);
