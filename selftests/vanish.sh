@@ -19,6 +19,8 @@ topo_wire
 sock_env
 modprobe -q sch_netem
 export RSOCK_CUT="tc qdisc add dev $ANET root netem loss 100%"
+# More than the half second that soft-RoCE waits for an acknowledgment
+export RSOCK_SLOW="tc qdisc add dev $ANET root netem delay 700ms"
 export RSOCK_MEND="tc qdisc del dev $ANET root"
 export RSOCK_CUT_BACK="tc qdisc add dev $BNET root netem loss 100%"
 export RSOCK_MEND_BACK="tc qdisc del dev $BNET root"

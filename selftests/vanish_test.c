@@ -2,9 +2,11 @@
 /*
  * A peer that is not there any more, or does not read: SO_KEEPALIVE and
  * TCP_USER_TIMEOUT. RSOCK_CUT is the command that cuts the wire from the client,
- * RSOCK_MEND the one that mends it; RSOCK_CUT_BACK and RSOCK_MEND_BACK, to it.
+ * RSOCK_MEND the one that mends it; RSOCK_CUT_BACK and RSOCK_MEND_BACK, to it; and
+ * RSOCK_SLOW makes it so slow that the device repeats what it sends.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "tcp_info.h"
 #include "util.h"
@@ -308,6 +310,48 @@ START_TEST(taken_back)
 }
 END_TEST
 
+static void stream_on(void *arg)
+{
+	struct stream *out = arg;
+
+	send_stream(out, 512 * KB, 4 * KB);
+}
+
+static void read_on(void *arg)
+{
+	recv_to_end(arg, 64 * KB);
+}
+
+/*
+ * Memory is registered while the device repeats what it sent: it does not repeat
+ * the registration, which would fail.
+ */
+START_TEST(map_on_a_slow_wire)
+{
+	struct pair p = open_pair(IPV4);
+	struct stream out = { .fd = p.c, .seed = 1 }, in = { .fd = p.s, .seed = 1 };
+	struct worker sender, reader;
+	int i;
+
+	wire("RSOCK_SLOW");
+	start(&reader, read_on, &in);
+	start(&sender, stream_on, &out);
+	for (i = 0; i < 4; i++) {
+		void *mem = mmap(NULL, 4 * KB, PROT_READ | PROT_WRITE, MAP_SHARED, p.c, 0);
+
+		CHECK(mem != MAP_FAILED, "mapping %d: %s", i, err_name(errno));
+		MUST(munmap(mem, 4 * KB));
+	}
+	join(&sender);
+	MUST(shutdown(p.c, SHUT_WR));
+	join(&reader);
+	MUST_BE(in.pos, out.pos);
+	MUST_BE(get_int(p.c, SOL_SOCKET, SO_ERROR), 0);
+	wire("RSOCK_MEND");
+	close_pair(&p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("vanish");
@@ -323,6 +367,7 @@ int main(void)
 	if (!is_tcp()) {
 		tcase_add_test(tc, to_be_accepted);
 		tcase_add_test(tc, no_room);
+		tcase_add_test(tc, map_on_a_slow_wire);
 	}
 	tcase_add_test(tc, slow_reader);
 	tcase_add_test(tc, taken_back);

@@ -119,6 +119,10 @@ struct rsock_ep_ops {
  * in order, so that a completion stands for all posted before it. marks[] is a
  * FIFO of the signalled ones. A message takes per_msg slots at most, and usable
  * is depth, or 0 as long as nothing may be sent.
+ *
+ * reg_alone: the device executes a registration once more that is behind a work
+ * request which it repeats, and fails. Those who have one to post hold the queue
+ * until all is done that can be repeated: up to wired.
  */
 #define RSOCK_SQ_CTRL		8	/* slots (and bounce buffers) for control */
 #define RSOCK_SQ_EXTRA		2	/* REG_MR, and one for ib_drain_qp() */
@@ -133,7 +137,10 @@ struct rsock_sq {
 	u16 unsig;
 	u16 depth;
 	u16 usable;
+	u16 held;
+	u32 wired;
 	u8 per_msg;
+	bool reg_alone;
 	struct rsock_sq_mark {
 		u32 seq;
 		u32 ctrl;
@@ -385,6 +392,9 @@ bool rsock_sq_has_ctrl(const struct rsock_sq *sq);
 void rsock_sq_post(struct rsock_ep *ep, struct ib_send_wr *wr, u32 bytes,
 		   bool force_signal);
 void rsock_sq_post_signalled(struct rsock_ep *ep, struct ib_send_wr *wr);
+void rsock_sq_hold(struct rsock_sq *sq);
+void rsock_sq_release(struct rsock_sq *sq);
+bool rsock_sq_post_reg(struct rsock_ep *ep, struct ib_reg_wr *reg);
 void rsock_sq_post_ctrl(struct rsock_ep *ep, u32 msg, u64 addr, u32 key,
 			const void *payload, u32 len, bool force_signal);
 void rsock_send_done(struct ib_cq *cq, struct ib_wc *wc);

@@ -175,7 +175,7 @@ struct rsock_reg {
 	u32 seq;
 };
 
-/* Post it if there is a slot for it. Returns false if it must wait. */
+/* Post it, unless there is no connection. Returns false if it must wait. */
 static bool rsock_reg_post(struct rsock_ep *ep, void *arg)
 {
 	struct rsock_reg *reg = arg;
@@ -184,14 +184,29 @@ static bool rsock_reg_post(struct rsock_ep *ep, void *arg)
 	spin_lock_bh(&ep->lock);
 	reg->seq = ep->sq.done;
 	if (ep->state == RSOCK_EP_OPEN) {
-		done = rsock_sq_has_ctrl(&ep->sq);
-		if (done) {
-			rsock_sq_post_signalled(ep, &reg->wr.wr);
+		done = rsock_sq_post_reg(ep, &reg->wr);
+		if (done)
 			reg->seq = ep->sq.posted;
-		}
 	}
 	spin_unlock_bh(&ep->lock);
 	return done;
+}
+
+static void rsock_reg_hold(struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	rsock_sq_hold(&ep->sq);
+	spin_unlock_bh(&ep->lock);
+}
+
+/* What waited meanwhile goes on */
+static void rsock_reg_release(struct rsock_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	rsock_sq_release(&ep->sq);
+	rsock_rx_update(ep);
+	rsock_tx_push(ep);
+	spin_unlock_bh(&ep->lock);
 }
 
 /* A dying queue pair may still look at the memory region until it is drained */
@@ -214,7 +229,12 @@ static bool rsock_reg_done(struct rsock_ep *ep, void *arg)
 static int rsock_reg_wait(struct rsock_ep *ep, const struct rsock_region *r,
 			  struct rsock_reg *reg)
 {
-	if (!rsock_region_wait(ep, r, rsock_reg_post, reg))
+	bool posted;
+
+	rsock_reg_hold(ep);
+	posted = rsock_region_wait(ep, r, rsock_reg_post, reg);
+	rsock_reg_release(ep);
+	if (!posted)
 		return -ETIMEDOUT;
 	if (rsock_region_wait(ep, r, rsock_reg_done, reg))
 		return 0;

@@ -109,6 +109,7 @@ void rsock_ring_prepare(struct rsock_ep *ep)
 	spin_lock_bh(&ep->lock);
 	if (ready) {
 		WRITE_ONCE(ep->ring.state, RSOCK_RING_READY);
+		rsock_sq_hold(&ep->sq);
 		rsock_rx_update(ep);
 	} else {
 		/* Who waits for more than the first one holds waits in vain */
@@ -118,48 +119,23 @@ void rsock_ring_prepare(struct rsock_ep *ep)
 	spin_unlock_bh(&ep->lock);
 }
 
-/*
- * Post no more until all that was posted has completed. If the send queue is full,
- * a completion comes that gives room to ask for the last one.
- */
-static void rsock_ring_hold(struct rsock_ep *ep)
-{
-	if (ep->sq.unsig) {
-		if (!rsock_sq_has_ctrl(&ep->sq))
-			return;
-		rsock_tx_mark(ep);
-	}
-	ep->sq.usable = 0;
-}
-
-static void rsock_ring_register(struct rsock_ep *ep)
-{
-	struct ib_reg_wr reg;
-
-	ep->sq.usable = ep->sq.depth;
-	rsock_ep_reg_wr(ep->ring.mr, &reg);
-	rsock_sq_post_signalled(ep, &reg.wr);
-}
-
 /**
  * rsock_ring_push() - go over to the second ring, if it is READY
  * @ep: endpoint in any state, ep->lock held
  *
  * Work requests of a queue pair are executed in order, so that the peer hears of
- * the ring only when it is registered (IBTA, "Fast Register Physical MR"). But
- * soft-RoCE registers once more what comes behind a work request that it has to
- * repeat, and fails: so it is posted when everything before is complete, and its
- * own completion is asked for.
+ * the ring only when it is registered (IBTA, "Fast Register Physical MR").
  */
 void rsock_ring_push(struct rsock_ep *ep)
 {
+	struct ib_reg_wr reg;
+
 	if (ep->ring.state != RSOCK_RING_READY || ep->state != RSOCK_EP_OPEN)
 		return;
-	if (ep->sq.posted != ep->sq.done) {
-		rsock_ring_hold(ep);
+	rsock_ep_reg_wr(ep->ring.mr, &reg);
+	if (!rsock_sq_post_reg(ep, &reg))
 		return;
-	}
-	rsock_ring_register(ep);
+	rsock_sq_release(&ep->sq);
 	rsock_rxwin_grow(&ep->rx.win, ep->cfg.ring);
 	WRITE_ONCE(ep->ring.state, RSOCK_RING_FINAL);
 }

@@ -18,7 +18,9 @@ struct rsock_sge;
 enum rsock_ring_state {
 	RSOCK_RING_FIRST,	/* only the first one is there */
 	RSOCK_RING_WANTED,	/* the work is to get another one */
-	RSOCK_RING_READY,	/* it did: to be registered and granted of */
+	RSOCK_RING_READY,	/* it did, and the send queue is held: to be
+				 * registered and granted of
+				 */
 	RSOCK_RING_FINAL,	/* granted of, or could not be had */
 };
 

@@ -25,6 +25,7 @@ int rsock_sq_init(struct rsock_ep *ep)
 	sq->depth = ep->cfg.sq;
 	sq->usable = ep->iwarp ? 0 : sq->depth;
 	sq->per_msg = rsock_wr_per_msg(ep->iwarp);
+	sq->reg_alone = ep->id->device->ops.driver_id == RDMA_DRIVER_RXE;
 	sq->marks = kcalloc(sq->depth, sizeof(*sq->marks), GFP_KERNEL_ACCOUNT);
 	return sq->marks ? 0 : -ENOMEM;
 }
@@ -38,15 +39,21 @@ void rsock_sq_free(struct rsock_sq *sq)
 /* May so many data messages be posted? */
 bool rsock_sq_has_room(const struct rsock_sq *sq, unsigned int msgs)
 {
-	return sq->posted - sq->done + (RSOCK_SQ_CTRL + msgs) * sq->per_msg <=
+	return !sq->held &&
+	       sq->posted - sq->done + (RSOCK_SQ_CTRL + msgs) * sq->per_msg <=
 	       sq->usable;
+}
+
+static bool rsock_sq_ctrl_fits(const struct rsock_sq *sq)
+{
+	return sq->ctrl_posted - sq->ctrl_done < RSOCK_SQ_CTRL &&
+	       sq->posted - sq->done + sq->per_msg <= sq->usable;
 }
 
 /* May a control message be posted? */
 bool rsock_sq_has_ctrl(const struct rsock_sq *sq)
 {
-	return sq->ctrl_posted - sq->ctrl_done < RSOCK_SQ_CTRL &&
-	       sq->posted - sq->done + sq->per_msg <= sq->usable;
+	return !sq->held && rsock_sq_ctrl_fits(sq);
 }
 
 static bool rsock_sq_signal(const struct rsock_sq *sq)
@@ -79,7 +86,7 @@ static void rsock_sq_count(struct rsock_ep *ep, struct ib_send_wr *wr,
 {
 	struct rsock_sq *sq = &ep->sq;
 
-	sq->posted++;
+	sq->wired = ++sq->posted;
 	sq->unsig++;
 	wr->wr_cqe = &ep->send_cqe;
 	if (!wanted && !rsock_sq_signal(sq))
@@ -135,6 +142,52 @@ void rsock_sq_post_signalled(struct rsock_ep *ep, struct ib_send_wr *wr)
 {
 	ep->sq.ctrl_posted++;
 	rsock_sq_post(ep, wr, 0, true);
+}
+
+/**
+ * rsock_sq_hold() - post nothing more but registrations, if they must be alone
+ * @sq: send queue, ep->lock held. rsock_sq_release() is due
+ */
+void rsock_sq_hold(struct rsock_sq *sq)
+{
+	sq->held += sq->reg_alone;
+}
+
+/* Whoever was the last to hold it has to see to what waited: rsock_tx_push() */
+void rsock_sq_release(struct rsock_sq *sq)
+{
+	sq->held -= sq->reg_alone;
+}
+
+/* Is all done that can be repeated? If not, a completion comes. */
+static bool rsock_sq_is_quiet(struct rsock_ep *ep)
+{
+	struct rsock_sq *sq = &ep->sq;
+
+	if (!sq->reg_alone || (s32)(sq->done - sq->wired) >= 0)
+		return true;
+	/* If there is no slot, those before have one on its way */
+	if (sq->unsig && rsock_sq_ctrl_fits(sq))
+		rsock_tx_mark(ep);
+	return false;
+}
+
+/**
+ * rsock_sq_post_reg() - post a registration of memory
+ * @ep: endpoint in state OPEN, rsock_sq_hold(), ep->lock held
+ * @reg: its work request; takes a slot for control
+ *
+ * Return: false if it must wait for a completion.
+ */
+bool rsock_sq_post_reg(struct rsock_ep *ep, struct ib_reg_wr *reg)
+{
+	u32 wired = ep->sq.wired;
+
+	if (!rsock_sq_is_quiet(ep) || !rsock_sq_ctrl_fits(&ep->sq))
+		return false;
+	rsock_sq_post_signalled(ep, &reg->wr);
+	ep->sq.wired = wired;
+	return true;
 }
 
 /**
