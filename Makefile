@@ -64,13 +64,18 @@ shell:
 setup:
 	@tools/vm/setup build vm uml lint bench
 
-# For the running kernel, or for KVER.
-install: module
+# What the Debian packages have, of the running kernel or of KVER: no modules for tests.
+# With DESTDIR all goes there, and with INSTALL_MOD_PATH the modules.
+INSTALL_MOD_PATH ?= $(DESTDIR)
+
+install:
+	@tools/build '$(KVER)' CONFIG_RSOCK_KERNEL_TEST= CONFIG_RSOCK_KUNIT_TEST=
 	@set -- $$(tools/vm/kernel $(KVER)) && \
-	$(MAKE) -s -C "$$2" M="$(CURDIR)/build/$$1" CONFIG_MODULE_SIG_ALL= modules_install && \
-	depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') "$$1" && \
-	install -D -m 644 include/uapi/linux/rsock.h $(DESTDIR)$(PREFIX)/include/linux/rsock.h && \
-	$(MAKE) -s -C tools install DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)'
+	$(MAKE) -s -C "$$2" M="$(CURDIR)/build/$$1" INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' \
+		CONFIG_MODULE_SIG_ALL= modules_install && \
+	$(if $(DESTDIR),:,depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') "$$1")
+	@$(MAKE) -s -C tools install DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)'
+	@$(if $(DESTDIR),:,ldconfig)
 
 clean:
 	rm -rf build
@@ -90,7 +95,7 @@ help:
 	@echo 'make sparse             static checks of types, locks and byte order'
 	@echo 'make checkpatch         coding style'
 	@echo 'make shellcheck         the same for shell scripts'
-	@echo 'make install            install the module, its header and rsock-run here'
+	@echo 'make install            install modules, programs, librsock and pages here'
 	@echo 'make deb                Debian packages, by DKMS, into build/deb/'
 	@echo 'make setup              install the Debian packages for all of this'
 	@echo 'make clean              remove build/'

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Static checks: the module builds in silence with W=1 and sparse for both
-# stock kernels, librsock as well, and the sources follow the kernel's style.
+# stock kernels, librsock as well, and the sources follow the kernel's style. What is
+# installed is what the Debian packages have.
 #
 # Kernels: host
 # Guest: t=1200
@@ -35,6 +36,28 @@ uses_library() {
 		LD_LIBRARY_PATH=$dir/usr/lib "$dir/main"
 }
 
+# Of the packages of programs, which have libraries in a folder of the machine's kind
+packaged=$(sed 's|/lib/\*/|/lib/|' debian/rsock-tools.install debian/librsock*.install)
+
+installs_programs() { # DIR
+	local path missing=0
+	for path in $packaged; do
+		[ -e "$1/$path" ] || { echo "no $path"; missing=1; }
+	done
+	find "$1/usr" -not -type d -printf 'usr/%P\n' | grep -v "$(sed 's/^/^/' <<<"$packaged")" && return 1
+	return "$missing"
+}
+
+installs_modules() { # DIR
+	diff <(find "$1/lib/modules" -name '*.ko*' -printf '%f\n' | cut -d . -f 1 | sort) \
+		<(sed -n 's/^BUILT_MODULE_NAME.*"\(.*\)"/\1/p' debian/rsock-dkms.dkms | sort)
+}
+
+installed=$TREE/build/static-installed
+rm -rf "$installed"
+check "make install" make -s install KVER=6.12 DESTDIR="$installed" PREFIX=/usr
+check "it installs the modules that the package has" installs_modules "$installed"
+check "and the programs, libraries and pages of the others" installs_programs "$installed"
 check "a program with librsock builds and runs" uses_library
 check "checkpatch is silent" tools/checkpatch
 check "shellcheck is silent" tools/shellcheck
