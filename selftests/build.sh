@@ -25,15 +25,15 @@ for kver in 6.1 6.12; do
 	check "W=1 and sparse are silent for $kver" silent_build $kver
 done
 # A program that knows of librsock by pkg-config alone
-uses_library() {
-	local dir=$TREE/build/static-librsock
+uses_library() { # PREFIX
+	local dir=$TREE/build/static-librsock prefix=$1
 	rm -rf "$dir"
-	make -s -C tools/librsock install DESTDIR="$dir" PREFIX=/usr || return
+	make -s -C tools/librsock install DESTDIR="$dir" PREFIX="$prefix" libdir="$prefix/lib64" || return
 	echo '#include <rsock.h>
 	int main(void) { return riounmap(-1, 0, 0) != -1; }' >"$dir/main.c"
-	PKG_CONFIG_SYSROOT_DIR=$dir PKG_CONFIG_LIBDIR=$dir/usr/lib/pkgconfig \
+	PKG_CONFIG_SYSROOT_DIR=$dir PKG_CONFIG_LIBDIR=$dir$prefix/lib64/pkgconfig \
 		sh -c "cc -Wall -Werror -o $dir/main $dir/main.c \$(pkg-config --cflags --libs librsock)" &&
-		LD_LIBRARY_PATH=$dir/usr/lib "$dir/main"
+		LD_LIBRARY_PATH=$dir$prefix/lib64 "$dir/main"
 }
 
 # Of the packages of programs, which have libraries in a folder of the machine's kind
@@ -58,7 +58,9 @@ rm -rf "$installed"
 check "make install" make -s install KVER=6.12 DESTDIR="$installed" PREFIX=/usr
 check "it installs the modules that the package has" installs_modules "$installed"
 check "and the programs, libraries and pages of the others" installs_programs "$installed"
-check "a program with librsock builds and runs" uses_library
+for prefix in /usr/local /opt/rsock; do
+	check "a program with librsock in $prefix builds and runs" uses_library $prefix
+done
 check "checkpatch is silent" tools/checkpatch
 check "shellcheck is silent" tools/shellcheck
 finish
