@@ -114,6 +114,13 @@ targets() {
 check "what make is told to make" diff /dev/null \
 	<(comm -23 <(targets README.md Documentation/*) <(make help | targets -))
 
+version=$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+for program in rsockperf rsockstat; do
+	check "$program has the version of the package" says 0 "^$program $version$" "build/tools/$program" --version
+done
+check "and so have the modules" same versions "$version" \
+	"$(grep -rhoP '^MODULE_VERSION\("\K[^"]+' net --include='*.c')"
+
 # switches: those at the beginning of lines, one a line, of a page or of --help
 switches() {
 	sed -nE 's/^ +((-[^ -]), )?(--[a-z-]+).*/\2\n\3/p' | grep .

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Load generator: the same blocking code over AF_RSOCK, TCP and user-space
- * rsockets, so that what differs is the transport. See usage() below.
+ * rsockets, so that what differs is the transport.
  *
  * The client says in a header what will happen. A stream is answered by the
  * number of bytes received when all are there, which ends the measurement; in
@@ -10,10 +10,10 @@
  * and goes on as for a stream.
  */
 
+#include <argp.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <linux/errqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -36,6 +36,8 @@
 
 #include "rsockperf.h"
 #include "uring.h"
+
+const char *argp_program_version = "rsockperf " VERSION;
 
 #define MAGIC		0x72736f636b706632ULL
 #define MAX_SIZE	(256U << 20)
@@ -129,41 +131,6 @@ void __attribute__((noreturn)) die(const char *what)
 	if (err == EAFNOSUPPORT && t == &transports[0])
 		fprintf(stderr, "rsockperf: is rsock.ko loaded?\n");
 	exit(1);
-}
-
-static void __attribute__((noreturn)) usage(FILE *to)
-{
-	fprintf(to,
-		"usage: rsockperf [options] [ADDRESS]      receive, for one client\n"
-		"       rsockperf [options] -c ADDRESS     send\n"
-		"\n"
-		"  -c, --client ADDRESS  send to this server\n"
-		"  -f, --family NAME   rsock (AF_RSOCK, default), tcp, smc, rsockets (librdmacm)\n"
-		"  -p, --port PORT     default 7472\n"
-		"  -s, --size BYTES    length of a message (default 64K)\n"
-		"  -n, --bytes BYTES   all of them together (default 64M)\n"
-		"  -l, --latency N     a ping-pong of N messages instead (default size 64)\n"
-		"  -r, --requests N    N messages that are answered by one of the same size\n"
-		"                      (default 512), one at a time on each of\n"
-		"  -C, --connections N (default 1), by epoll; with rsockets by poll\n"
-		"  -w, --wait          stop before the first request, until SIGCONT\n"
-		"  -k, --connects N    connect and close N times\n"
-		"  -x, --copy          no transport: what it takes to copy each byte twice\n"
-		"  -P, --place         place messages in the peer's memory instead (riowrite)\n"
-		"  -M, --maps N        mappings to place in, of a message each, picked at\n"
-		"                      random (default 1, up to 256)\n"
-		"  -L, --last          place in the last of them only\n"
-		"  -z, --zerocopy      send or place with MSG_ZEROCOPY\n"
-		"  -u, --uring         place by io_uring, without copying\n"
-		"  -o, --outstanding N calls that either may be ahead of what is done\n"
-		"                      (default 16, up to 4096)\n"
-		"  -F, --file FILE     send this file; or store there what is received\n"
-		"  -b, --bind ADDRESS  the client's own address\n"
-		"  -j, --json          report as one line of JSON\n"
-		"  -h, --help\n"
-		"\n"
-		"BYTES takes K, M and G for 2^10, 2^20 and 2^30. The client reports.\n");
-	exit(to == stderr ? 2 : 0);
 }
 
 double now(void)
@@ -769,7 +736,50 @@ static void copy_twice(const struct header *h)
 	       (uintmax_t)h->size, done * 8e-9 / secs);
 }
 
-static uint64_t number(const char *arg)
+static const char doc[] =
+	"Measure sockets of AF_RSOCK next to those of TCP and of rsockets. Without -c: "
+	"receive from one client.\v"
+	"BYTES takes K, M and G for 2^10, 2^20 and 2^30. The client reports.";
+
+static const struct argp_option options[] = {
+	{ "client", 'c', "ADDRESS", 0, "Send to this server" },
+	{ "family", 'f', "NAME", 0, "rsock (AF_RSOCK, default), tcp, smc, rsockets (librdmacm)" },
+	{ "port", 'p', "PORT", 0, "Default 7472" },
+	{ "size", 's', "BYTES", 0, "Length of a message (default 64K)" },
+	{ "bytes", 'n', "BYTES", 0, "How many are sent in all (default 64M)" },
+	{ "latency", 'l', "N", 0, "A ping-pong of N messages instead (default size 64)" },
+	{ "requests", 'r', "N", 0,
+	  "N messages that are answered by one of the same size (default 512), one at a time on "
+	  "each connection" },
+	{ "connections", 'C', "N", 0,
+	  "Connections for requests (default 1), by epoll; with rsockets by poll" },
+	{ "wait", 'w', NULL, 0, "Stop before the first request, until SIGCONT" },
+	{ "connects", 'k', "N", 0, "Connect and close N times" },
+	{ "copy", 'x', NULL, 0, "No transport: what it takes to copy each byte twice" },
+	{ "place", 'P', NULL, 0, "Place messages in the peer's memory instead (riowrite)" },
+	{ "maps", 'M', "N", 0,
+	  "Mappings to place in, of a message each, picked at random (default 1, up to 256)" },
+	{ "last", 'L', NULL, 0, "Place in the last of the mappings only" },
+	{ "zerocopy", 'z', NULL, 0, "Send or place with MSG_ZEROCOPY" },
+	{ "uring", 'u', NULL, 0, "Place by io_uring, without copying" },
+	{ "outstanding", 'o', "N", 0,
+	  "Calls of -z or -u that may be ahead of what is done (default 16, up to 4096)" },
+	{ "file", 'F', "FILE", 0, "Send this file; or store there what is received" },
+	{ "bind", 'b', "ADDRESS", 0, "The client's own address" },
+	{ "json", 'j', NULL, 0, "Report as one line of JSON" },
+	{ 0 }
+};
+
+/* What is asked for, besides what all of the program looks at */
+struct settings {
+	struct header h;
+	const char *host;	/* of the server */
+	const char *own;	/* address of this server */
+	uint64_t outstanding;
+	bool zerocopy, uring, copy;
+};
+
+static uint64_t number(struct argp_state *state, const char *arg)
 {
 	static const char units[] = "KMG";
 	const char *unit;
@@ -782,14 +792,12 @@ static uint64_t number(const char *arg)
 		v <<= 10 * (unit - units + 1);
 		end++;
 	}
-	if (*end || end == arg || !v) {
-		fprintf(stderr, "rsockperf: '%s' is no size\n", arg);
-		exit(2);
-	}
+	if (*end || end == arg || !v)
+		argp_error(state, "'%s' is no size", arg);
 	return v;
 }
 
-static void set_family(const char *name)
+static void set_family(struct argp_state *state, const char *name)
 {
 	size_t i;
 
@@ -798,136 +806,136 @@ static void set_family(const char *name)
 			t = &transports[i];
 			return;
 		}
-	fprintf(stderr, "rsockperf: family '%s' is none of rsock, tcp, smc, rsockets\n", name);
-	exit(2);
+	argp_error(state, "family '%s' is none of rsock, tcp, smc, rsockets", name);
 }
 
-static const struct option options[] = {
-	{ "family", required_argument, NULL, 'f' },
-	{ "client", required_argument, NULL, 'c' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "size", required_argument, NULL, 's' },
-	{ "bytes", required_argument, NULL, 'n' },
-	{ "latency", required_argument, NULL, 'l' },
-	{ "requests", required_argument, NULL, 'r' },
-	{ "connections", required_argument, NULL, 'C' },
-	{ "connects", required_argument, NULL, 'k' },
-	{ "wait", no_argument, NULL, 'w' },
-	{ "copy", no_argument, NULL, 'x' },
-	{ "place", no_argument, NULL, 'P' },
-	{ "maps", required_argument, NULL, 'M' },
-	{ "last", no_argument, NULL, 'L' },
-	{ "zerocopy", no_argument, NULL, 'z' },
-	{ "uring", no_argument, NULL, 'u' },
-	{ "outstanding", required_argument, NULL, 'o' },
-	{ "file", required_argument, NULL, 'F' },
-	{ "bind", required_argument, NULL, 'b' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ }
-};
+static void set_mode(struct argp_state *state, struct header *h, uint64_t mode, const char *count)
+{
+	h->mode = mode;
+	if (count)
+		h->count = number(state, count);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct settings *set = state->input;
+	struct header *h = &set->h;
+
+	switch (key) {
+	case 'c':
+		set->host = arg;
+		break;
+	case 'f':
+		set_family(state, arg);
+		break;
+	case 'p':
+		port = arg;
+		break;
+	case 's':
+		h->size = number(state, arg);
+		break;
+	case 'n':
+		h->count = number(state, arg);
+		break;
+	case 'l':
+		set_mode(state, h, PING, arg);
+		break;
+	case 'r':
+		set_mode(state, h, REQUEST, arg);
+		break;
+	case 'C':
+		h->conns = number(state, arg);
+		break;
+	case 'k':
+		set_mode(state, h, CONNECT, arg);
+		break;
+	case 'w':
+		held = true;
+		break;
+	case 'x':
+		set->copy = true;
+		break;
+	case 'P':
+		set_mode(state, h, PLACE, NULL);
+		break;
+	case 'M':
+		h->maps = number(state, arg);
+		break;
+	case 'L':
+		last = true;
+		break;
+	case 'z':
+		set->zerocopy = true;
+		break;
+	case 'u':
+		set->uring = true;
+		break;
+	case 'o':
+		set->outstanding = number(state, arg);
+		if (set->outstanding > 4096)
+			argp_error(state, "more than 4096 calls");
+		break;
+	case 'F':
+		file = arg;
+		break;
+	case 'b':
+		source = arg;
+		break;
+	case 'j':
+		json = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (set->own)
+			argp_usage(state);
+		set->own = arg;
+		break;
+	case ARGP_KEY_END:
+		if (set->own && set->host)
+			argp_usage(state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* What one setting means for the others */
+static void settle(struct settings *set)
+{
+	struct header *h = &set->h;
+
+	if (!h->size)
+		h->size = h->mode == PING ? 64 : h->mode == REQUEST ? 512 : 64 << 10;
+	if (h->mode == PLACE)
+		h->count = (h->count + h->size - 1) / h->size * h->size;
+	if (set->uring)
+		uring = set->outstanding;
+	else if (set->zerocopy)
+		zc.most = set->outstanding;
+}
 
 int main(int argc, char **argv)
 {
-	struct header h = { .magic = MAGIC, .count = 64 << 20, .maps = 1, .conns = 1 };
-	const char *host = NULL, *wrong;
-	uint64_t outstanding = 16;
-	bool zerocopy = false, by_uring = false, copying = false;
-	int o;
+	static const struct argp argp = { options, parse, "[ADDRESS]\n-c ADDRESS", doc };
+	struct settings set = {
+		.h = { .magic = MAGIC, .count = 64 << 20, .maps = 1, .conns = 1 },
+		.outstanding = 16,
+	};
+	const char *wrong;
 
-	while ((o = getopt_long(argc, argv, "f:c:p:s:n:l:r:C:k:wxPM:Lzuo:F:b:jh", options, NULL)) != -1) {
-		switch (o) {
-		case 'f':
-			set_family(optarg);
-			break;
-		case 'c':
-			host = optarg;
-			break;
-		case 'p':
-			port = optarg;
-			break;
-		case 's':
-			h.size = number(optarg);
-			break;
-		case 'n':
-			h.count = number(optarg);
-			break;
-		case 'l':
-			h.count = number(optarg);
-			h.mode = PING;
-			break;
-		case 'r':
-			h.count = number(optarg);
-			h.mode = REQUEST;
-			break;
-		case 'C':
-			h.conns = number(optarg);
-			break;
-		case 'k':
-			h.count = number(optarg);
-			h.mode = CONNECT;
-			break;
-		case 'w':
-			held = true;
-			break;
-		case 'x':
-			copying = true;
-			break;
-		case 'P':
-			h.mode = PLACE;
-			break;
-		case 'M':
-			h.maps = number(optarg);
-			break;
-		case 'L':
-			last = true;
-			break;
-		case 'z':
-			zerocopy = true;
-			break;
-		case 'u':
-			by_uring = true;
-			break;
-		case 'o':
-			outstanding = number(optarg);
-			break;
-		case 'F':
-			file = optarg;
-			break;
-		case 'b':
-			source = optarg;
-			break;
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			usage(stdout);
-		default:
-			usage(stderr);
-		}
-	}
-	if (argc - optind > !host)
-		usage(stderr);
-	if (!h.size)
-		h.size = h.mode == PING ? 64 : h.mode == REQUEST ? 512 : 64 << 10;
-	if (h.mode == PLACE)
-		h.count = (h.count + h.size - 1) / h.size * h.size;
-	if (outstanding > 4096)
-		usage(stderr);
-	if (by_uring)
-		uring = outstanding;
-	else if (zerocopy)
-		zc.most = outstanding;
-	wrong = contradiction(&h);
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &set);
+	settle(&set);
+	wrong = contradiction(&set.h);
 	if (wrong) {
 		fprintf(stderr, "rsockperf: %s\n", wrong);
 		return 2;
 	}
-	if (copying)
-		copy_twice(&h);
-	else if (host)
-		client(host, &h);
+	if (set.copy)
+		copy_twice(&set.h);
+	else if (set.host)
+		client(set.host, &set.h);
 	else
-		server(argv[optind]);
+		server(set.own);
 	return 0;
 }

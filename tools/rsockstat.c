@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *argp_program_version = "rsockstat 0.1.0";
+const char *argp_program_version = "rsockstat " VERSION;
 
 #define STATE_NAMES "established, syn-sent, syn-recv, fin-wait-1, fin-wait-2, close, close-wait, " \
 	"last-ack, listening, closing"
