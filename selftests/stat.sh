@@ -4,7 +4,7 @@
 # What an operator sees: rsockstat, and what sock_diag tells it, and /proc/net/rsock:
 # each socket once, with what is known of it, and nothing of other namespaces; the
 # counters, each of which moves when its failure happens, and no other; and trace
-# events.
+# events; and what rsockperf reports.
 #
 # Guest: m=1024 t=300
 # When: 6.1
@@ -126,6 +126,19 @@ traces() { # on|off
 	esac
 }
 
+# A stream, and whether its report tells of copies
+perf_tells() { # STATUS of grep, OPTIONS
+	local status=$1
+	shift
+	background "$TREE/build/tools/rsockperf" "$B4" >"$OUT/perf-server" 2>&1
+	busywait 30 rdma_listening 7472 &&
+		timeout 60 "$TREE/build/tools/rsockperf" -n 1M "$@" -c "$B4" >"$OUT/perf" &&
+		wait "${PIDS[-1]}" || return
+	cat "$OUT/perf"
+	grep -q "MB.*copied" "$OUT/perf"
+	[ $? = "$status" ]
+}
+
 no_sockets() {
 	[ "$(wc -l </proc/net/rsock)" = 1 ]
 }
@@ -181,6 +194,10 @@ stop "${PIDS[-1]}"
 check "they are gone" busywait 70 shows 0 -a
 sysctl -qw "net.rsock.max_queue=$max_queue"
 check "nstat reads the counters" nstat_reads
+for format in '' -j; do
+	check "rsockperf $format has nothing to tell of copies" perf_tells 1 $format
+	check "rsockperf $format tells of them if there were to be none" perf_tells 0 $format --zerocopy
+done
 topo_down
 topo_wire
 traces on

@@ -554,13 +554,17 @@ static void report(const struct header *h, double secs, double cpu,
 	       "{\"family\": \"%s\", \"mode\": \"%s\", \"size\": %ju, "
 	       "\"bytes\": %ju, \"seconds\": %.6f, \"gbps\": %.4f, \"MBps\": %.1f, "
 	       "\"rate\": %.1f, \"sender_us_per_mib\": %.1f, "
-	       "\"receiver_us_per_mib\": %.1f, \"copied\": %ju}\n" :
+	       "\"receiver_us_per_mib\": %.1f" :
 	       "%s: %s, %ju bytes at a time, %ju in all, in %.3f s: %.3f Gb/s, "
 	       "%.1f MB/s, %.0f messages/s; CPU time, us/MiB: sender %.1f, "
-	       "receiver %.1f; %ju calls copied despite zero copy\n",
+	       "receiver %.1f",
 	       t->name, mode, (uintmax_t)h->size, (uintmax_t)h->count, secs,
 	       h->count * 8e-9 / secs, h->count * 1e-6 / secs, rate,
-	       cpu * 1e6 / mib, peer_cpu * 1e6 / mib, (uintmax_t)zc.copied);
+	       cpu * 1e6 / mib, peer_cpu * 1e6 / mib);
+	if (zc.most)
+		printf(json ? ", \"copied\": %ju" : "; %ju calls copied despite zero copy",
+		       (uintmax_t)zc.copied);
+	puts(json ? "}" : "");
 }
 
 static void send_load(int fd, const struct header *h, const char *data)
