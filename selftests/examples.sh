@@ -101,6 +101,9 @@ nstat_doc() {
 }
 
 PATH=$PATH:$TREE/build/rsock-run
+for program in digest.py place.py; do
+	check "$program says how it is run" says 0 "^usage: $program" python3 "$TREE/tools/examples/$program" -h
+done
 load_rsock
 topo_wire
 for server in C Python; do

@@ -8,6 +8,7 @@
 Python lets a program name the protocol: with addresses of AF_INET or AF_INET6
 nothing else differs from TCP. The other end may be one of the other languages.
 """
+import argparse
 import hashlib
 import socket
 import sys
@@ -42,7 +43,9 @@ def ask(address, port):
             print(answer.readline(), end="")
 
 
-if sys.argv[1] == "serve":
-    serve(sys.argv[2], int(sys.argv[3]))
-else:
-    ask(sys.argv[1], int(sys.argv[2]))
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("serve", nargs="?", choices=["serve"])
+parser.add_argument("address")
+parser.add_argument("port", type=int)
+args = parser.parse_args()
+(serve if args.serve else ask)(args.address, args.port)

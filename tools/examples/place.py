@@ -8,10 +8,10 @@
 Either end may be place.c instead. Nothing but the standard library is needed:
 the server's memory comes from mmap() of its socket.
 """
+import argparse
 import mmap
 import socket
 import struct
-import sys
 
 AF_RSOCK = 22
 SOL_RSOCK = 0x10000
@@ -62,9 +62,11 @@ def place(address, text):
         sock.recv(1)                    # until the server has seen it
 
 
-if len(sys.argv) not in (2, 3):
-    sys.exit("usage: place.py ADDRESS [TEXT]")
-if len(sys.argv) == 2:
-    serve(sys.argv[1])
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("address")
+parser.add_argument("text", nargs="?")
+args = parser.parse_args()
+if args.text is None:
+    serve(args.address)
 else:
-    place(sys.argv[1], sys.argv[2])
+    place(args.address, args.text)
