@@ -114,6 +114,15 @@ targets() {
 check "what make is told to make" diff /dev/null \
 	<(comm -23 <(targets README.md Documentation/*) <(make help | targets -))
 
+# Of runs with this driver and MTU
+results_are() { # NAME DRIVER MTU
+	[ "$(BENCH=bench RDMA_DRIVER=$2 MTU=$3 bash -c '. tools/bench_lib.sh; name_results uml; echo "$out.csv"')" = "$1" ]
+}
+check "speed.rst says where results are" results_are \
+	"$(grep -o 'build/bench/[^ ]*\.csv' Documentation/speed.rst)" rxe 9000
+check "those of another MTU are elsewhere" results_are build/bench/uml-rxe-1500.csv rxe 1500
+check "and those of another driver" results_are build/bench/uml-siw-9000.csv siw 9000
+
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 for program in rsockperf rsockstat; do
 	check "$program has the version of the package" says 0 "^$program $version$" "build/tools/$program" --version

@@ -23,7 +23,13 @@ usage() {
 
 # --- outside ----------------------------------------------------------------
 
-# What the guest needs: sets label, and out, the folder of its results
+# Runs that differ in driver or MTU are kept apart: sets out, the folder of results
+name_results() { # LABEL
+	out=${BENCH#bench}
+	out=build/bench/${out:+${out#-}-}$1-${RDMA_DRIVER:-rxe}-$MTU
+}
+
+# What the guest needs: sets label and out
 prepare() { # KVER GROUP... (of tools/vm/setup, besides what all need)
 	local kver=$1 groups=(build vm "${@:2}") resolved
 	[[ $kver != uml* ]] || groups+=(uml)
@@ -33,8 +39,7 @@ prepare() { # KVER GROUP... (of tools/vm/setup, besides what all need)
 	label=${resolved%% *}
 	tools/build "$kver" && make -s -C tools && make -s -C selftests ../build/selftests/rsockets_shim.so ||
 		fail "building failed" "try: make setup"
-	out=${BENCH#bench}
-	out=build/bench/${out:+${out#-}-}$label
+	name_results "$label"
 	mkdir -p "$out"
 	rm -f "$out/csv" "$out/failures"
 	say "booting $label; load of this machine $(cut -d ' ' -f 1 /proc/loadavg)"
