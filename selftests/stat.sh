@@ -90,8 +90,9 @@ for line in lines:
     assert port == s["local_port"], (p, s)
     assert (p["st"] == "0A") == (s["state"] == "listening"), (p, s)
     assert [int(p["rx_queue"]), int(p["tx_queue"])] == [s["recv_q"], s["send_q"]], (p, s)
-    assert int(p["uid"]) == s["uid"] and int(p["qp"]) == s["rdma"]["qp"], (p, s)
-    assert p["device"] == (s["rdma"]["device"] or "-"), (p, s)
+    rdma = s.get("rdma", {"qp": 0, "device": None})
+    assert int(p["uid"]) == s["uid"] and int(p["qp"]) == rdma["qp"], (p, s)
+    assert p["device"] == (rdma["device"] or "-"), (p, s)
 ' "$OUT/stat.json"
 }
 
@@ -166,6 +167,8 @@ busywait 60 test -e "$READY" || not_ok "the sockets are made"
 check "connections, each end" shows $((2 * CONNECTIONS))
 check "all sockets, each once" by_json -a -- "len({x['inode'] for x in s}) == len(s) == 2 * $CONNECTIONS + 2"
 check "one listens" by_json -l -- "len(s) == 1 and s[0]['local_port'] == 7471 and s[0]['send_q'] == 50"
+check "it has memory, and no connection to tell of" by_json -l -i -m -- \
+	"s[0]['memory']['rcvbuf'] and 'rdma' not in s[0]"
 check "one has neither address nor port" by_json -s close -- \
 	"len(s) == 1 and s[0]['local_address'] == '::' and s[0]['local_port'] == 0"
 check "one end has bytes to read" by_json -i -- \

@@ -72,6 +72,7 @@ static int diag_fill(struct sk_buff *skb, struct netlink_callback *cb,
 	struct rsock_diag_msg *msg;
 	struct rsock_addrs addrs;
 	struct nlmsghdr *nlh;
+	u32 show = req->show;
 
 	nlh = nlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			SOCK_DIAG_BY_FAMILY, sizeof(*msg), NLM_F_MULTI);
@@ -90,11 +91,12 @@ static int diag_fill(struct sk_buff *skb, struct netlink_callback *cb,
 	if (msg->state == TCP_LISTEN) {
 		msg->rqueue = READ_ONCE(sk->sk_ack_backlog);
 		msg->wqueue = READ_ONCE(sk->sk_max_ack_backlog);
+		show &= ~BIT(RSOCK_DIAG_INFO);
 	} else {
 		msg->rqueue = info.unread;
 		msg->wqueue = info.queued;
 	}
-	if (diag_attrs(skb, sk, &info, device, req->show)) {
+	if (diag_attrs(skb, sk, &info, device, show)) {
 		nlmsg_cancel(skb, nlh);
 		return -EMSGSIZE;
 	}

@@ -56,7 +56,7 @@ struct rsock_diag_msg {
 enum {
 	RSOCK_DIAG_UNSPEC,
 	RSOCK_DIAG_MEMINFO,	/* array of __u32, by SK_MEMINFO_* */
-	RSOCK_DIAG_INFO,	/* struct rsock_diag_info */
+	RSOCK_DIAG_INFO,	/* struct rsock_diag_info, unless it listens */
 	RSOCK_DIAG_DEVICE,	/* string: name of the RDMA device */
 	__RSOCK_DIAG_MAX
 };
