@@ -172,6 +172,7 @@ void rrpc_placer_init(struct rrpc_placer *p,
  * @node: in its list
  * @xdr: tells the message from others; it need not stay
  * @len: bytes
+ * @late: the connection has ended, and its placer goes on with another one
  */
 struct rrpc_placing {
 	struct rsock_write write;
@@ -179,7 +180,21 @@ struct rrpc_placing {
 	struct list_head node;
 	const struct xdr_buf *xdr;
 	u32 len;
+	bool late;
 };
+
+static bool rrpc_placer_has(struct rrpc_placer *p, const struct xdr_buf *xdr,
+			    bool late)
+{
+	struct rrpc_placing *pl;
+	bool busy = false;
+
+	spin_lock_bh(&p->lock);
+	list_for_each_entry(pl, &p->list, node)
+		busy |= (!xdr || pl->xdr == xdr) && (late || !pl->late);
+	spin_unlock_bh(&p->lock);
+	return busy;
+}
 
 /**
  * rrpc_placer_is_busy() - is anything on its way?
@@ -190,12 +205,34 @@ struct rrpc_placing {
  */
 bool rrpc_placer_is_busy(struct rrpc_placer *p, const struct xdr_buf *xdr)
 {
+	return rrpc_placer_has(p, xdr, true);
+}
+
+/**
+ * rrpc_placer_may_succeed() - is anything on its way, on the connection that is?
+ * @p: one who places
+ * @xdr: of this message
+ */
+bool rrpc_placer_may_succeed(struct rrpc_placer *p, const struct xdr_buf *xdr)
+{
+	return rrpc_placer_has(p, xdr, false);
+}
+
+/**
+ * rrpc_placer_forget() - the connection ends, and what is on its way has failed
+ * @p: one who places, and goes on with another connection
+ *
+ * Return: true if anything is on its way.
+ */
+bool rrpc_placer_forget(struct rrpc_placer *p)
+{
 	struct rrpc_placing *pl;
-	bool busy = false;
+	bool busy;
 
 	spin_lock_bh(&p->lock);
+	busy = !list_empty(&p->list);
 	list_for_each_entry(pl, &p->list, node)
-		busy |= !xdr || pl->xdr == xdr;
+		pl->late = true;
 	spin_unlock_bh(&p->lock);
 	return busy;
 }
@@ -229,7 +266,7 @@ static void rrpc_place_end(struct rrpc_placing *pl, int err)
 	was = p->bytes;
 	WRITE_ONCE(p->bytes, was - pl->len);
 	wake_up(&p->wait);
-	p->less(p, was, err);
+	p->less(p, was, pl->late ? 0 : err);
 	spin_unlock_bh(&p->lock);
 	kfree(pl);
 }
@@ -260,6 +297,7 @@ int rrpc_place_part(struct rrpc_placer *p, struct rrpc_sock *s,
 	pl->placer = p;
 	pl->xdr = xdr;
 	pl->len = c->len;
+	pl->late = false;
 	rrpc_place_begin(pl);
 	err = rrpc_write(s, xdr, c, &pl->write);
 	if (err)

@@ -120,7 +120,7 @@ struct rrpc_msg {
  * @bytes: of these
  * @wait: where to wait for them to become less
  * @less: called when they have, and were @was bytes before, with @lock held; with
- *	an error if what was placed is nowhere
+ *	an error if what was placed is nowhere, on the connection that is
  */
 struct rrpc_placer {
 	spinlock_t lock;	/* see above */
@@ -143,6 +143,8 @@ bool rrpc_is_hello(const struct rrpc_begin *begin, size_t len);
 void rrpc_placer_init(struct rrpc_placer *p,
 		      void (*less)(struct rrpc_placer *p, u32 was, int err));
 bool rrpc_placer_is_busy(struct rrpc_placer *p, const struct xdr_buf *xdr);
+bool rrpc_placer_may_succeed(struct rrpc_placer *p, const struct xdr_buf *xdr);
+bool rrpc_placer_forget(struct rrpc_placer *p);
 void rrpc_placer_wait(struct rrpc_placer *p);
 struct bio_vec *rrpc_bvecs(struct xdr_buf *xdr, size_t pos, size_t len,
 			   unsigned int *nr);
@@ -261,8 +263,8 @@ struct rrpc_rx {
  * struct rrpc_xprt - the client's transport
  * @xprt: must be first, as it frees itself
  * @s: the socket. Changes with XPRT_LOCKED and @recv_mutex held
- * @recv_mutex: held by who receives, and by who looks at the socket without
- *	XPRT_LOCKED
+ * @recv_mutex: held by who receives, and by who looks at the socket, or has the
+ *	connection ended, without XPRT_LOCKED
  * @rx: what is being received. @recv_mutex
  * @sent: bytes of the record that is being sent. XPRT_LOCKED
  * @offer: what it offers. XPRT_LOCKED

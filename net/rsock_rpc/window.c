@@ -77,7 +77,10 @@ void rrpc_window_withdraw(struct rrpc_xprt *t, struct rpc_rqst *req)
 
 	if (!rrpc_placer_is_busy(&t->placer, xdr))
 		return;
-	if (!req->rq_reply_bytes_recvd)
+	mutex_lock(&t->recv_mutex);
+	if (!req->rq_reply_bytes_recvd &&
+	    rrpc_placer_may_succeed(&t->placer, xdr))
 		xprt_force_disconnect(&t->xprt);
+	mutex_unlock(&t->recv_mutex);
 	wait_event(t->placer.wait, !rrpc_placer_is_busy(&t->placer, xdr));
 }

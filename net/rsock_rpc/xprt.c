@@ -85,8 +85,10 @@ static void rrpc_event_work(struct work_struct *work)
 {
 	struct rrpc_xprt *t = container_of(work, struct rrpc_xprt, event_work);
 
+	mutex_lock(&t->recv_mutex);
 	if (test_and_clear_bit(RRPC_EV_GONE, &t->events))
 		xprt_force_disconnect(&t->xprt);
+	mutex_unlock(&t->recv_mutex);
 	if (test_and_clear_bit(RRPC_EV_SPACE, &t->events))
 		xprt_write_space(&t->xprt);
 }
@@ -100,10 +102,10 @@ static void rrpc_recv_work(struct work_struct *work)
 	mutex_lock(&t->recv_mutex);
 	if (t->s.sock)
 		err = rrpc_receive(t);
-	mutex_unlock(&t->recv_mutex);
 	if (err < 0)
 		xprt_force_disconnect(&t->xprt);
-	else if (err)
+	mutex_unlock(&t->recv_mutex);
+	if (err > 0)
 		queue_work(xprtiod_workqueue, work);
 	memalloc_nofs_restore(nofs);
 }
@@ -167,11 +169,25 @@ static void rrpc_set_timeouts(struct rrpc_xprt *t)
 			   idle * count * MSEC_PER_SEC);
 }
 
+/*
+ * The transport is without a connection, and what was to end that one is void: who
+ * wants it ended without XPRT_LOCKED says so with recv_mutex held, as it is here.
+ */
+static void rrpc_disconnected(struct rpc_xprt *xprt)
+{
+	rrpc_xprt(xprt)->events = 0;
+	xprt->connect_cookie++;
+	xprt_clear_connected(xprt);
+	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
+	clear_bit(XPRT_CLOSING, &xprt->state);
+}
+
 /* XPRT_LOCKED */
 static void rrpc_disconnect(struct rrpc_xprt *t)
 {
 	struct rpc_xprt *xprt = &t->xprt;
 	struct rrpc_sock s = t->s;
+	bool busy;
 
 	if (!s.sock)
 		return;
@@ -181,21 +197,18 @@ static void rrpc_disconnect(struct rrpc_xprt *t)
 	t->s.sock = NULL;
 	t->places = false;
 	rrpc_rx_reset(t);
+	busy = rrpc_placer_forget(&t->placer);
+	rrpc_disconnected(xprt);
 	mutex_unlock(&t->recv_mutex);
 	/*
 	 * Who sends again waits for what is mapped, and who gives up for what is
 	 * placed: let it not linger
 	 */
-	if (rrpc_offers_end(t) || rrpc_placer_is_busy(&t->placer, NULL))
+	if (rrpc_offers_end(t) || busy)
 		sock_no_linger(s.sock->sk);
 	t->sent = 0;
 	t->placed.len = 0;
 	t->next_window = 0;
-	t->events = 0;
-	xprt->connect_cookie++;
-	xprt_clear_connected(xprt);
-	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
-	clear_bit(XPRT_CLOSING, &xprt->state);
 	rrpc_sock_release(&s);
 	xprt_disconnect_done(xprt);
 }
