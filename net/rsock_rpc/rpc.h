@@ -278,7 +278,7 @@ struct rrpc_rx {
  * @next_window: offset of the server's next window for it. XPRT_LOCKED
  * @placed: what was placed of the record that is being sent. XPRT_LOCKED
  * @placed_xid: of that record. XPRT_LOCKED
- * @nr_wrote: bytes that we have placed. XPRT_LOCKED
+ * @nr_wrote: bytes of calls that we have placed. XPRT_LOCKED
  * @port: ours, to be taken again for the sake of the server's reply cache, or
  *	0. XPRT_LOCKED
  * @src: our address, or any
@@ -355,6 +355,7 @@ bool rrpc_offer_answered(struct rrpc_xprt *t, struct rpc_rqst *req,
 
 /* window.c */
 void rrpc_window_use(struct rrpc_xprt *t, struct rpc_rqst *req);
+void rrpc_window_used(struct rrpc_xprt *t);
 void rrpc_window_withdraw(struct rrpc_xprt *t, struct rpc_rqst *req);
 
 /* rx.c */

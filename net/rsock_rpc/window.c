@@ -54,10 +54,24 @@ void rrpc_window_use(struct rrpc_xprt *t, struct rpc_rqst *req)
 	c.offset = t->next_window;
 	if (!worth || rrpc_place_part(&t->placer, &t->s, &req->rq_snd_buf, &c))
 		return;
-	t->next_window += RRPC_WINDOW;
-	t->nr_wrote += c.len;
 	t->placed = c;
 	t->placed_xid = req->rq_xid;
+}
+
+/**
+ * rrpc_window_used() - a record is on its way, by which the server knows of the
+ * window that its data is in
+ * @t: transport with XPRT_LOCKED held
+ *
+ * Until then the window is free for another call, which may come first: its
+ * data goes there behind this one's.
+ */
+void rrpc_window_used(struct rrpc_xprt *t)
+{
+	if (!t->placed.len)
+		return;
+	t->next_window += RRPC_WINDOW;
+	t->nr_wrote += t->placed.len;
 }
 
 /**

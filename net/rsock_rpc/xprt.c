@@ -411,6 +411,8 @@ static int rrpc_send_request(struct rpc_rqst *req)
 	if (n == -EAGAIN && room)
 		return -ENOBUFS;
 	if (n > 0) {
+		if (!t->sent)
+			rrpc_window_used(t);
 		t->sent += n;
 		req->rq_bytes_sent = t->sent;
 		n = -EAGAIN;
