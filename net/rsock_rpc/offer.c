@@ -212,7 +212,7 @@ static bool rrpc_offer_stands(struct rrpc_xprt *t, struct rpc_rqst *req)
 		 rrpc_offer_fits(o, &req->rq_rcv_buf);
 	if (stands && !o->ending) {
 		t->offer = o->chunk;
-		o->again = true;
+		o->again |= req->rq_ntrans > 1;
 	}
 	spin_unlock(&t->xprt.queue_lock);
 	return stands;
