@@ -285,6 +285,51 @@ check "writers are killed" write_killed four
 check "that can be turned off, too" write_unplaced three
 check "calls that were not placed as they say" claims_forged
 
+# A call of a client that is not ours says that as much as can be was placed, though
+# nothing was, and has the rest of the data in the stream: the file has that, and not
+# what the server's page had before, or its reply.
+cat >"$OUT/most.py" <<'EOF'
+import ctypes, random, socket, struct, sys
+server, client, most, family = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+LAST, PLACED = 1 << 31, 1 << 30
+HELLO = struct.pack(">III", LAST | 8, 0x72736f63, 1)
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=ctypes.CDLL(None).socket(family, 1, 0))
+s.settimeout(60)
+s.bind((client, random.randint(600, 1000)))
+s.connect((server, 20049))
+s.sendall(HELLO)
+assert s.recv(12, socket.MSG_WAITALL) == HELLO
+
+def write(xid, size):           # NFSv4.0: PUTROOTFH, LOOKUP "most", WRITE at 0, FILE_SYNC
+    return struct.pack(">8I20x2I", xid, 0, 2, 100003, 4, 1, 1, 20, 0, 0) + \
+           struct.pack(">4I", 0, 0, 3, 24) + struct.pack(">2I4s", 15, 4, b"most") + \
+           struct.pack(">I16xQ2I", 38, 0, 2, size)
+
+def send(record):
+    s.sendall(record)
+    marker = struct.unpack(">I", s.recv(4, socket.MSG_WAITALL))[0]
+    reply = s.recv(marker & ~LAST, socket.MSG_WAITALL)
+    return struct.unpack(">I", reply[24:28])[0]
+
+# One that is long has the server map a window
+call = write(1, 1 << 15) + bytes(1 << 15)
+assert send(struct.pack(">I", LAST | len(call)) + call) == 0
+rest = b"#" * 2048
+call = write(2, most + len(rest))
+assert send(struct.pack(">IQII", LAST | PLACED | len(call + rest), 0, len(call), most) + call + rest) == 0
+with open(sys.argv[5], "rb") as f:
+    assert f.read() == bytes(most) + rest
+EOF
+
+write_most() {
+	local most window=$((1 << 20))
+	most=$(cat /proc/fs/nfsd/max_block_size)
+	install -m 666 /dev/null "$EXPORT/most"
+	timeout "$LIMIT" python3 "$OUT/most.py" "$B4" "$A4" $((most < window ? most : window)) "$FAMILY" "$EXPORT/most"
+}
+
+check "a call of more than can be placed" write_most
+
 # --- what the server tells its client ---------------------------------------------------
 
 # A client that reads a file may keep it, until somebody changes it: here, one

@@ -385,6 +385,16 @@ struct rrpc_window {
 };
 
 /**
+ * struct rrpc_call - what is kept of a call until it is answered
+ * @offer: what of the reply may be placed
+ * @head: what came by the stream of a call whose data was placed, or NULL
+ */
+struct rrpc_call {
+	struct rrpc_chunk offer;
+	struct page *head;
+};
+
+/**
  * struct rrpc_svc - the server's transport: a listener or a connection
  * @xprt: sunrpc's part. XPT_BUSY guards what is below, xpt_mutex sending
  * @s: the socket

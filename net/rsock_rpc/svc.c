@@ -339,15 +339,17 @@ static void rrpc_secure_port(struct svc_rqst *rqstp)
 		clear_bit(RQ_SECURE, &rqstp->rq_flags);
 }
 
-/* What the call offers is the request's from here on; it can do without */
-static struct rrpc_chunk *rrpc_svc_take_offer(struct rrpc_svc *svc)
+/* What the record says of placement is the request's from here on */
+static struct rrpc_call *rrpc_svc_take_call(struct rrpc_svc *svc)
 {
-	struct rrpc_chunk *offer = NULL;
+	struct rrpc_call *call;
 
-	if (svc->offer.len)
-		offer = kmemdup(&svc->offer, sizeof(*offer), GFP_NOFS);
+	if (!svc->offer.len && !svc->claim.len)
+		return NULL;
+	call = kzalloc(sizeof(*call), GFP_NOFS | __GFP_NOFAIL);
+	call->offer = svc->offer;
 	svc->offer.len = 0;
-	return offer;
+	return call;
 }
 
 /*
@@ -355,27 +357,25 @@ static struct rrpc_chunk *rrpc_svc_take_offer(struct rrpc_svc *svc)
  * behind that goes there in the pages, too, as if all had come by the stream:
  * nfsd takes data from them to its end, whatever part of it is in a tail.
  *
- * A reply needs the page behind as much as can be placed. So what would be there
- * is in a tail; but there is a copy, and not what the page had before.
+ * They are one more than the most that can be placed, and a reply needs those
+ * that are left. So the first page is taken from the thread.
  */
-static void rrpc_svc_arg_placed(struct rrpc_svc *svc, struct svc_rqst *rqstp)
+static void rrpc_svc_arg_placed(struct rrpc_svc *svc, struct svc_rqst *rqstp,
+				struct rrpc_call *call)
 {
-	u32 max = svc->xprt.xpt_server->sv_max_payload;
 	struct xdr_buf *arg = &rqstp->rq_arg;
 	struct rrpc_chunk *c = &svc->claim;
 	u32 rest = svc->len - c->pos;
-	void *end = arg->head[0].iov_base + svc->len;
 
+	call->head = rqstp->rq_pages[0];
+	get_page(call->head);
+	arg->pages = rqstp->rq_pages;
 	rrpc_window_claim(svc, c, arg->pages);
 	arg->head[0].iov_len = c->pos;
 	arg->page_len = c->len + rest;
 	arg->len = svc->len + c->len;
-	write_bytes_to_xdr_buf(arg, c->pos + c->len, end - rest, rest);
-	if (arg->page_len > max) {
-		arg->tail[0].iov_len = arg->page_len - max;
-		arg->tail[0].iov_base = end - arg->tail[0].iov_len;
-		arg->page_len = max;
-	}
+	write_bytes_to_xdr_buf(arg, c->pos + c->len,
+			       arg->head[0].iov_base + c->pos, rest);
 	c->len = 0;
 }
 
@@ -393,16 +393,17 @@ static void rrpc_svc_arg_streamed(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 /* A whole record is in the thread's pages: say so in rq_arg */
 static void rrpc_svc_received(struct rrpc_svc *svc, struct svc_rqst *rqstp)
 {
+	struct rrpc_call *call = rrpc_svc_take_call(svc);
 	struct xdr_buf *arg = &rqstp->rq_arg;
 
 	arg->page_base = 0;
 	if (svc->claim.len)
-		rrpc_svc_arg_placed(svc, rqstp);
+		rrpc_svc_arg_placed(svc, rqstp, call);
 	else
 		rrpc_svc_arg_streamed(svc, rqstp);
 	rqstp->rq_respages = arg->pages + DIV_ROUND_UP(arg->page_len, PAGE_SIZE);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
-	rqstp->rq_xprt_ctxt = rrpc_svc_take_offer(svc);
+	rqstp->rq_xprt_ctxt = call;
 	rqstp->rq_prot = IPPROTO_TCP;
 	if (test_bit(XPT_LOCAL, &svc->xprt.xpt_flags))
 		set_bit(RQ_LOCAL, &rqstp->rq_flags);
@@ -501,11 +502,12 @@ static int rrpc_svc_sendto(struct svc_rqst *rqstp)
 	struct rrpc_msg m = { .xdr = &rqstp->rq_res };
 	struct svc_xprt *xprt = rqstp->rq_xprt;
 	struct rrpc_svc *svc = rrpc_svc(xprt);
+	struct rrpc_call *call = rqstp->rq_xprt_ctxt;
 	int err = 0;
 
 	mutex_lock(&xprt->xpt_mutex);
-	if (rqstp->rq_xprt_ctxt)
-		err = rrpc_svc_place(svc, rqstp->rq_xprt_ctxt, &m);
+	if (call)
+		err = rrpc_svc_place(svc, &call->offer, &m);
 	/* The thread gives the pages of a reply away */
 	if (err)
 		svc_xprt_deferred_close(xprt);
@@ -534,7 +536,11 @@ static int rrpc_svc_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 
 static void rrpc_svc_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
-	kfree(ctxt);
+	struct rrpc_call *call = ctxt;
+
+	if (call && call->head)
+		put_page(call->head);
+	kfree(call);
 }
 
 /* Ending */
