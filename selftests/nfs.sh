@@ -473,6 +473,30 @@ for n in range(1000):
     s.close()
 EOF
 
+# Who connects as memory lacks has an answer, or a reset
+cat >"$OUT/null.py" <<'EOF'
+import ctypes, socket, struct, sys
+NULL = struct.pack(">11I", 0x80000028, 9, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=ctypes.CDLL(None).socket(int(sys.argv[2]), 1, 0))
+s.settimeout(60)
+try:
+    s.connect((sys.argv[1], 20049))
+    s.sendall(NULL)
+    print(s.recv(28, socket.MSG_WAITALL))
+except ConnectionError as e:
+    print(e)
+EOF
+
+accepts() { # [BUT-NOT-IN]: as memory lacks once
+	local status
+	memory_lacks 1 rrpc_svc_accept "$@"
+	timeout "$LIMIT" python3 "$OUT/null.py" "$B4" "$FAMILY"
+	status=$?
+	[ "$(cat "$FAILSLAB/times")" = 0 ] || status=1
+	memory_is_there
+	return "$status"
+}
+
 hostile_server() {
 	local status
 	background python3 "$OUT/server.py" "$B4" >"$OUT/server.log" 2>&1
@@ -491,6 +515,10 @@ check "a server that does not listen" says 32 "Connection refused" timeout "$LIM
 	mount.nfs "$B4:/" "$MNT/none" -o proto=rdma,port=20051,vers=4.2,retry=0
 check "clients that speak no RPC" timeout "$LIMIT" python3 "$OUT/hostile.py" "$B4"
 check "a server that speaks no RPC" hostile_server
+[ ! -d "$FAILSLAB" ] || {
+	check "no memory to accept" accepts
+	check "no memory for what is accepted" accepts rrpc_sock_accept
+}
 check "NFSv4.2 still works" "$PROGRAMS/nfs_file" -n 20 "$MNT/four/file"
 
 check "unmount NFSv3" nfs_umount three

@@ -163,3 +163,35 @@ progress() { # PACKETS
 reconnected() { # NAME
 	[ "$(connects_of "$1")" -gt "${CONNECTS[$1]}" ]
 }
+
+# --- memory that lacks ----------------------------------------------------------------
+
+# As debug kernels can have it: memory_lacks TIMES FUNCTION [BUT-NOT-IN], until
+# memory_is_there.
+FAILSLAB=/sys/kernel/debug/failslab
+
+# Where a function of rsock_rpc.ko begins and ends. /proc/kallsyms takes minutes there.
+function_range() { # FUNCTION
+	local text at size
+	text=$(cat /sys/module/rsock_rpc/sections/.text)
+	read -r at size < <(nm -S "$BUILD/net/rsock_rpc/rsock_rpc.ko" | sed -n "s/ [tT] $1$//p")
+	echo $((text + 16#$at)) $((text + 16#$at + 16#$size))
+}
+
+memory_lacks() {
+	local key from to
+	for key in "require $2" ${3:+"reject $3"}; do
+		read -r from to < <(function_range "${key#* }")
+		echo "$from" >"$FAILSLAB/${key% *}-start"
+		echo "${to:?}" >"$FAILSLAB/${key% *}-end"
+	done
+	echo N >"$FAILSLAB/ignore-gfp-wait"
+	echo 0 >"$FAILSLAB/verbose"
+	echo "$1" >"$FAILSLAB/times"
+	echo 100 >"$FAILSLAB/probability"
+}
+
+memory_is_there() {
+	echo 0 >"$FAILSLAB/probability"
+	echo 0 | tee "$FAILSLAB"/{require,reject}-start >"$FAILSLAB/reject-end"
+}

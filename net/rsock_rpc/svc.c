@@ -145,13 +145,15 @@ static struct svc_xprt *rrpc_svc_accept(struct svc_xprt *listener)
 	struct sockaddr_storage addr;
 	struct rrpc_sock s = {};
 	struct rrpc_svc *svc;
-	int len;
+	int len, err;
 
 	clear_bit(XPT_CONN, &listener->xpt_flags);
-	if (rrpc_sock_accept(&s, &rrpc_svc(listener)->s))
+	err = rrpc_sock_accept(&s, &rrpc_svc(listener)->s);
+	/* There may be more, or it is there still */
+	if (!err || err == -ENOMEM)
+		set_bit(XPT_CONN, &listener->xpt_flags);
+	if (err)
 		return NULL;
-	/* There may be more */
-	set_bit(XPT_CONN, &listener->xpt_flags);
 	svc = rrpc_svc_alloc();
 	if (!svc)
 		goto release;
