@@ -473,6 +473,33 @@ for n in range(1000):
     s.close()
 EOF
 
+# One that greets, and hangs up: who connects again takes time for that. The port is
+# closed after that, so that to mount fails.
+cat >"$OUT/greets.py" <<'EOF'
+import ctypes, socket, sys, time
+l = socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=ctypes.CDLL(None).socket(int(sys.argv[2]), 1, 0))
+l.bind((sys.argv[1], 20053))
+l.listen()
+times = []
+for i in range(3):
+    s = l.accept()[0]
+    times.append(time.monotonic())
+    s.sendall(s.recv(12, socket.MSG_WAITALL))
+    s.close()
+    print(times[-1] - times[0], flush=True)
+assert times[-1] - times[0] >= int(sys.argv[3])
+EOF
+
+greets_only() {
+	local pause pid
+	pause=$(sed -n 's/^#define RRPC_REESTABLISH\s*(\([0-9]*\) \* HZ)$/\1/p' "$TREE/net/rsock_rpc/xprt.c")
+	background timeout "$LIMIT" python3 "$OUT/greets.py" "$B4" "$FAMILY" "${pause:?}"
+	pid=$!
+	busywait 20 rdma_listening 20053 && mkdir -p "$MNT/greets" || return
+	timeout "$LIMIT" mount.nfs "$B4:/" "$MNT/greets" -o proto=rdma,port=20053,vers=4.2,retry=0
+	wait "$pid"
+}
+
 # Who connects as memory lacks has an answer, or a reset
 cat >"$OUT/null.py" <<'EOF'
 import ctypes, socket, struct, sys
@@ -515,6 +542,7 @@ check "a server that does not listen" says 32 "Connection refused" timeout "$LIM
 	mount.nfs "$B4:/" "$MNT/none" -o proto=rdma,port=20051,vers=4.2,retry=0
 check "clients that speak no RPC" timeout "$LIMIT" python3 "$OUT/hostile.py" "$B4"
 check "a server that speaks no RPC" hostile_server
+check "a server that greets, and hangs up" greets_only
 [ ! -d "$FAILSLAB" ] || {
 	check "no memory to accept" accepts
 	check "no memory for what is accepted" accepts rrpc_sock_accept
