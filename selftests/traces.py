@@ -38,8 +38,10 @@ def all_seen():
 def completions():
     """Each is that of a work request that asked for one, in their order."""
     asked, wrong = collections.defaultdict(collections.deque), []
-    for name, f, text in of("rsock_post", "rsock_send_done"):
-        if name == "rsock_post":
+    for name, f, text in of("rsock_post", "rsock_send_done", "rsock_end"):
+        if name == "rsock_end":         # the next one may have its address
+            asked[f["ep"]].clear()
+        elif name == "rsock_post":
             if text.endswith("signaled"):
                 asked[f["ep"]].append(f["seq"])
         elif f["status"] == "0" and (not asked[f["ep"]] or
