@@ -287,8 +287,8 @@ def linger_timeout():
 @case(UserTimeouts=1, Resets=2, PeerResets=1)
 def user_timeout():
     client, server = pair()
-    client.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 300)
     fill(client)
+    client.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 300)
     ended(client, errno.ETIMEDOUT)
     ended(server, errno.ECONNRESET)
 
