@@ -217,8 +217,8 @@ START_TEST(unacknowledged)
 	unsigned long before = count("UserTimeouts");
 	struct pair p = open_pair(IPV4);
 
-	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 500);
 	expect_alive(p.c, p.s);
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 2000);
 	wire("RSOCK_CUT");
 	send_all(p.c, "x", 1);
 	expect_timeout(p.c, "UserTimeouts", before);
@@ -234,9 +234,10 @@ START_TEST(unread)
 	struct pair p = open_small_pair(IPV4, 8 * KB), idle = open_pair(IPV4);
 	struct stream out = { .fd = p.c, .seed = 1 };
 
-	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000);
-	set_int(idle.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 100);
+	/* Its answers may take so long on a busy machine */
+	set_int(idle.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000);
 	send_until_full(&out);
+	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 4000);
 	expect_timeout(p.c, "UserTimeouts", before);
 	/* Where nothing waits there is no timeout */
 	expect_alive(idle.c, idle.s);
@@ -282,7 +283,7 @@ START_TEST(slow_reader)
 			out.pos += n;
 		else
 			MUST_BE(errno, EAGAIN);
-		recv_stream(&in, 100, 100);
+		recv_stream(&in, 400, 400);
 		sleep_ms(5);
 	}
 	MUST_BE(get_int(p.c, SOL_SOCKET, SO_ERROR), 0);
