@@ -805,9 +805,9 @@ static void connect_storm(void *arg)
 			err = errno;
 			CHECK(err == ECONNREFUSED || err == ECONNRESET || err == ETIMEDOUT ||
 			      err == EADDRNOTAVAIL, "%s", err_name(err));
-			st->refused++;
+			__atomic_add_fetch(&st->refused, 1, __ATOMIC_RELAXED);
 		} else {
-			st->made++;
+			__atomic_add_fetch(&st->made, 1, __ATOMIC_RELAXED);
 			set_timeout(c, SO_RCVTIMEO, 5);
 			recv(c, &b, 1, 0);
 		}
