@@ -1184,9 +1184,9 @@ static struct pair open_noted_pair(char *mem)
 }
 
 /* Has all that was placed arrived, and the note of it, or is there no credit? */
-static bool arrives(int fd)
+static bool arrives(int fd, int ms)
 {
-	long long end = now_ms() + 1000;
+	long long end = now_ms() + ms;
 
 	while (outq(fd) && now_ms() < end)
 		sleep_ms(1);
@@ -1207,13 +1207,13 @@ START_TEST(mmap_untold)
 	do {
 		MUST_BE(place(p.s, "x", 1, 0, 0), 1);
 		notes++;
-	} while (arrives(p.s));
+	} while (arrives(p.s, 1000));
 	MUST(riounmap(p.c, mem, PAGE));
 	close_pair(&p);
 	p = open_noted_pair(mem);
 	for (i = 0; i < notes; i++) {
 		MUST_BE(place(p.s, "x", 1, 0, 0), 1);
-		CHECK(arrives(p.s), "note %d of %d", i, notes);
+		CHECK(arrives(p.s, hang_seconds() * 1000), "note %d of %d", i, notes);
 	}
 	untold = map_socket(p.s, PAGE, 0);
 	MUST(close(p.s));
