@@ -2786,11 +2786,11 @@ START_TEST(killed_without_answer)
 	s = meet(&p, PEER_CONNECTS, &plan);
 	read_stats(&before);
 	kill_child(fork_mapper(&p, s));
+	MUST_BE(stat_now("RevokeTimeouts"), timeouts);
+	MUST_BE(poll_ms(s, 0, 0), 0);
 	for (i = 0; i < MMAPS; i++)
 		hear_news(&p, &len);
 	MUST_BE(system("! grep -qs rsock_region_wait /proc/[0-9]*/stack"), 0);
-	MUST_BE(stat_now("RevokeTimeouts"), timeouts);
-	MUST_BE(poll_ms(s, 0, 0), 0);
 	check_error(s, 0, ETIMEDOUT);
 	CHECK(stat_now("RevokeTimeouts") > timeouts, "nobody gave up");
 	check_faults(&before, NULL);
