@@ -373,7 +373,7 @@ START_TEST(uring_full)
 
 	set_cursor(t.p.c, -1);
 	pattern_fill(buf, t.len, SEED, 0);
-	before = send_until_full(&out);
+	before = send_until_stuck(&out);
 	init_placement(&m, buf, t.len, BASE);
 	prep_place(&m, t.p.c, 0);
 	MUST_BE(io_uring_submit(&ring), 1);

@@ -442,7 +442,7 @@ START_TEST(notsent_lowat)
 
 		if (i)
 			set_int(p.c, IPPROTO_TCP, TCP_NOTSENT_LOWAT, 4096);
-		send_until_full(&out);
+		send_until_stuck(&out);
 		MUST_BE(poll_ms(p.c, POLLOUT, 0), 0);
 		waiting[i] = info_of(p.c).tcpi_notsent_bytes;
 		recv_stream(&in, out.pos, 10000);

@@ -144,10 +144,7 @@ START_TEST(room)
 	struct stream out = { .fd = me, .seed = 1 }, in = { .fd = peer, .seed = 1 };
 
 	for (round = 0; round < 3; round++) {
-		/* Room that appears late, on a slow machine, can be used */
-		do {
-			send_until_full(&out);
-		} while (poll_ms(me, POLLOUT, 50));
+		send_until_stuck(&out);
 		/* Full one way is nothing to the other. */
 		send_all(peer, "x", 1);
 		MUST_BE(wait_events(me, POLLIN | POLLOUT), POLLIN);
@@ -159,7 +156,7 @@ START_TEST(room)
 		recv_stream(&in, 1000, 1000);
 	}
 	/* Full, and the peer gone: there is an error to be had. */
-	send_until_full(&out);
+	send_until_stuck(&out);
 	MUST(close(peer));
 	wait_events(me, POLLOUT);
 	close(me);
@@ -206,7 +203,7 @@ START_TEST(wakes_for_what_is_asked)
 	struct stream out = { .fd = p.c, .seed = 2 }, in = { .fd = p.s, .seed = 2 };
 	struct waiter w = { .fd = p.c, .events = POLLOUT }, e = { .fd = p.c, .events = POLLRDHUP };
 
-	send_until_full(&out);
+	send_until_stuck(&out);
 	start(&w.w, run_poll, &w);
 	start(&e.w, run_poll, &e);
 	wait_blocked(&w.w);

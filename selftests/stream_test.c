@@ -988,7 +988,7 @@ START_TEST(send_timeout)
 	n = MUST(send(p.c, buf, len, 0));
 	CHECK(n > 0 && n < (ssize_t)len, "%zd", n);
 	out.pos = n;
-	send_until_full(&out);
+	send_until_stuck(&out);
 	from = now_ms();
 	MUST_FAIL(send(p.c, buf, len, 0), EAGAIN);
 	CHECK(now_ms() - from >= 120, "after %lld ms", now_ms() - from);
@@ -1045,7 +1045,7 @@ START_TEST(send_interrupted)
 	CHECK(n > 0 && n < (ssize_t)len, "%zd", n);
 	out.pos = n;
 	interval_timer(0);
-	send_until_full(&out);
+	send_until_stuck(&out);
 	interval_timer(20000);
 	MUST_FAIL(send(p.c, buf, len, 0), EINTR);
 	interval_timer(0);

@@ -818,12 +818,12 @@ uint64_t recv_to_end(struct stream *st, size_t chunk)
 	return st->pos - from;
 }
 
-uint64_t send_until_full(struct stream *st)
+static uint64_t send_until_quiet(struct stream *st, int least)
 {
 	size_t chunk = 16 * KB;
 	char *buf = get_buffer(chunk);
+	int quiet = least;	/* ms */
 	uint64_t sent = 0;
-	int quiet = 250;	/* ms */
 	bool full = false;
 	long long from;
 	ssize_t n;
@@ -841,8 +841,8 @@ uint64_t send_until_full(struct stream *st)
 			 */
 			from = now_ms();
 			full = !poll_ms(st->fd, POLLOUT, quiet);
-			if (!full && quiet < 250 + 10 * (now_ms() - from))
-				quiet = 250 + 10 * (now_ms() - from);
+			if (!full && quiet < least + 10 * (now_ms() - from))
+				quiet = least + 10 * (now_ms() - from);
 			continue;
 		}
 		full = false;
@@ -854,6 +854,16 @@ uint64_t send_until_full(struct stream *st)
 	}
 	free(buf);
 	return sent;
+}
+
+uint64_t send_until_full(struct stream *st)
+{
+	return send_until_quiet(st, 250);
+}
+
+uint64_t send_until_stuck(struct stream *st)
+{
+	return send_until_quiet(st, 1000);
 }
 
 void expect_end(int fd)

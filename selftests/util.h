@@ -213,6 +213,8 @@ void recv_stream(struct stream *st, uint64_t len, size_t chunk);
 uint64_t recv_to_end(struct stream *st, size_t chunk);	/* up to end of file */
 /* Without blocking, until the socket is full and stays so; bytes sent. */
 uint64_t send_until_full(struct stream *st);
+/* The same, and no packet that is repeated makes room any more */
+uint64_t send_until_stuck(struct stream *st);
 void expect_end(int fd);
 void expect_nothing(int fd);
 /* Both directions still carry data, and nothing else is in them. */
