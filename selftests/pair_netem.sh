@@ -25,7 +25,7 @@ iperf3_there() { # HOW
 	serve_there 5201 iperf3 -s -B "$B4" -p 5201
 	iperf3_case 1 4000000 "a stream, $1" -n 4M
 	# All streams together end it, and one that has lost something is behind
-	iperf3_case 2 100000 "reverse, $1" -n 4M -R -P 2
+	iperf3_case 2 3000000 "reverse, $1" -n 4M -R -P 2
 	by_rdma "iperf3, $1" "$connections"
 	peer "stop \$server"
 }

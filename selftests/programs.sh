@@ -20,9 +20,9 @@
 
 iperf3_cases() {
 	iperf3_case 1 16000000 "a stream" -n 16M
-	iperf3_case 4 1000000 "four streams" -n 16M -P 4
-	iperf3_case 2 1000000 "reverse" -n 8M -R -P 2
-	iperf3_case 2 10000 "both directions" -n 8M --bidir
+	iperf3_case 4 12000000 "four streams" -n 16M -P 4
+	iperf3_case 2 6000000 "reverse" -n 8M -R -P 2
+	iperf3_case 2 4000000 "both directions" -n 8M --bidir
 }
 
 # --- Redis --------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 RUN=("$TREE/build/rsock-run/rsock-run" -l "$OUT/rsock-run.log")
 UNPACKED=${RSOCK_CACHE:-/var/cache/rsock}/programs # what tools/vm/setup did not install
 PATH=$PATH:$UNPACKED/usr/sbin
-LIMIT=100 # seconds after which something hangs
+LIMIT=300 # seconds after which something hangs
 SIZE=$((12 << 20)) # of $DIR/file
 
 # --- proof ------------------------------------------------------------------------
@@ -60,8 +60,8 @@ client() { # COMMAND...
 
 # --- iperf3 ------------------------------------------------------------------------
 
-# There are so many streams, and each has carried so much. (Both directions end
-# at once, so that one of them may have done little.)
+# There are so many streams, each has carried something, and all of them so much.
+# (The bytes to send are for all: one that begins late may find few of them left.)
 cat >"$OUT/iperf3.py" <<'EOF'
 import json, sys
 report = json.load(sys.stdin)
@@ -69,8 +69,8 @@ print(json.dumps(report)[:3000])
 assert "error" not in report, report["error"]
 streams = report["end"]["streams"]
 assert len(streams) == int(sys.argv[1]), len(streams)
-for s in streams:
-    assert s["receiver"]["bytes"] >= int(sys.argv[2]), s
+got = [s["receiver"]["bytes"] for s in streams]
+assert min(got) > 0 and sum(got) >= int(sys.argv[2]), got
 EOF
 
 iperf3_case() { # STREAMS BYTES NAME OPTION...: adds to $connections

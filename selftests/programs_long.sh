@@ -22,9 +22,9 @@ LIMIT=300
 
 iperf3_cases() {
 	iperf3_case 1 1000000000 "a stream" -n 1000M
-	iperf3_case 8 20000000 "eight streams" -n 1000M -P 8
-	iperf3_case 4 20000000 "reverse" -n 500M -R -P 4
-	iperf3_case 8 1000000 "both directions" -n 500M -P 4 --bidir
+	iperf3_case 8 900000000 "eight streams" -n 1000M -P 8
+	iperf3_case 4 450000000 "reverse" -n 500M -R -P 4
+	iperf3_case 8 250000000 "both directions" -n 500M -P 4 --bidir
 }
 
 try_scp() {
