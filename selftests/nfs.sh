@@ -57,16 +57,20 @@ check "NFSv3: random work" "$PROGRAMS/nfs_file" -n 150 "$MNT/three/file"
 PLACE=/sys/module/rsock_rpc/parameters/place
 dd if=/dev/urandom of="$EXPORT/placed" bs=1111 count=3000 status=none
 
-# Nothing from a cache, and all but what fills no page.
+# Nothing from a cache, and all but what fills no page. (Pages that are in use
+# stay in the cache: then once more.)
 read_placed() { # NAME
 	local placed size
 	size=$(stat -c %s "$EXPORT/placed")
-	echo 3 >/proc/sys/vm/drop_caches
-	placed=$(placed_of "$1")
-	cmp "$EXPORT/placed" "$MNT/$1/placed" || return
-	placed=$(($(placed_of "$1") - placed))
-	echo "$placed of $size bytes"
-	[ "$placed" -gt $((size - $(getconf PAGESIZE))) ]
+	for _ in {1..5}; do
+		echo 3 >/proc/sys/vm/drop_caches
+		placed=$(placed_of "$1")
+		cmp "$EXPORT/placed" "$MNT/$1/placed" || return
+		placed=$(($(placed_of "$1") - placed))
+		echo "$placed of $size bytes"
+		[ "$placed" -le $((size - $(getconf PAGESIZE))) ] || return 0
+	done
+	return 1
 }
 
 # Any offset, size and buffer, and nothing is written around it.
@@ -142,17 +146,21 @@ read_switched() { # NAME
 	return "$status"
 }
 
-# The server has room for it once it knows that there is much.
+# The server has room for it once it knows that there is much. How much finds
+# room depends on who is faster.
 write_placed() { # NAME
 	local size wrote
 	size=$(stat -c %s "$EXPORT/placed")
-	dd if="$EXPORT/placed" of="$MNT/$1/written" bs=1M conv=fsync status=none && rm "$MNT/$1/written" || return
-	wrote=$(wrote_of "$1")
-	dd if="$EXPORT/placed" of="$MNT/$1/written" bs=1M conv=fsync status=none &&
-		cmp "$EXPORT/placed" "$EXPORT/written" || return
-	wrote=$(($(wrote_of "$1") - wrote))
-	echo "$wrote of $size bytes"
-	[ "$wrote" -ge $((size / 2)) ]
+	for _ in {1..8}; do
+		rm -f "$MNT/$1/written"
+		wrote=$(wrote_of "$1")
+		dd if="$EXPORT/placed" of="$MNT/$1/written" bs=1M conv=fsync status=none &&
+			cmp "$EXPORT/placed" "$EXPORT/written" || return
+		wrote=$(($(wrote_of "$1") - wrote))
+		echo "$wrote of $size bytes"
+		[ "$wrote" -lt $((size / 2)) ] || return 0
+	done
+	return 1
 }
 
 # Any offset, size and buffer.
@@ -333,9 +341,10 @@ check "a call of more than can be placed" write_most
 # --- what the server tells its client ---------------------------------------------------
 
 # A client that reads a file may keep it, until somebody changes it: here, one
-# at the server. Without a way to tell the client that takes the lease, 10 s.
+# at the server. Without a way to tell the client that takes the lease, 10 s, and
+# the client gives nothing back.
 recalls() {
-	local start
+	local returned
 	echo old >"$EXPORT/recall"
 	exec 8<"$MNT/four/recall"
 	cat <&8
@@ -343,11 +352,19 @@ recalls() {
 		echo "it was not given"
 		return 1
 	}
-	start=$(date +%s%N)
+	returned=$(returned_by four)
 	timeout "$LIMIT" bash -c "echo new >$EXPORT/recall"
 	exec 8<&-
-	echo "$((($(date +%s%N) - start) / 1000000)) ms"
-	[ $((($(date +%s%N) - start) / 1000000000)) -lt 8 ] && grep new "$MNT/four/recall"
+	busywait 30 given_back "$returned" && grep new "$MNT/four/recall"
+}
+
+returned_by() { # NAME
+	awk -v at="$MNT/$1" '$1 == "device" { here = $5 == at }
+		here && $1 == "DELEGRETURN:" { print $2 }' /proc/self/mountstats
+}
+
+given_back() { # HOW-MANY-BEFORE
+	[ "$(returned_by four)" -gt "$1" ]
 }
 
 check "the server can call its client" grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info
@@ -392,7 +409,7 @@ check_fails "unload rsock_rpc.ko while it is mounted" rmmod rsock_rpc
 busy_begin four three
 check "a device goes away" rdma link del "$ADEV"
 check "and comes back" rdma link add "$ADEV" type "$RDMA_DRIVER" netdev "$ANET"
-busywait 5 gid_known "$ADEV" "$A4"
+busywait 30 gid_known "$ADEV" "$A4"
 busy_end "nothing lost" lost
 
 # --- peers that speak no RPC --------------------------------------------------------------------

