@@ -247,14 +247,16 @@ unload_rsock() {
 }
 
 # kmemleak believes in a leak when two scans agree and the object is old
-# enough (5 s).
+# enough (5 s). What is on the move hides from a scan, and the next one finds it.
 no_leaks() {
 	local kmemleak=/sys/kernel/debug/kmemleak leaks
 	echo scan >$kmemleak
-	[ -s $kmemleak ] || leaks=$(sleep 5.5; echo scan >$kmemleak; cat $kmemleak)
-	leaks=${leaks:-$(cat $kmemleak)}
-	[ -z "$leaks" ] || {
-		echo "$leaks" | head -n 60
-		return 1
-	}
+	for _ in {1..3}; do
+		sleep 5.5
+		echo scan >$kmemleak
+		leaks=$(cat $kmemleak)
+		[ -n "$leaks" ] || return 0
+	done
+	echo "$leaks" | head -n 60
+	return 1
 }
