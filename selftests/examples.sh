@@ -20,10 +20,10 @@ TEXT="placed in your memory"
 # place SERVER CLIENT: languages
 place() {
 	local pid server=${EXAMPLE[$1]} client=${EXAMPLE[$2]} status
-	background timeout 60 "$server" "$B4" >"$OUT/server" 2>&1
+	background timeout 200 "$server" "$B4" >"$OUT/server" 2>&1
 	pid=$!
 	busywait 30 rdma_listening 7471 || note "the server does not listen"
-	timeout 60 "$client" "$B4" "$TEXT" >"$OUT/client" 2>&1
+	timeout 200 "$client" "$B4" "$TEXT" >"$OUT/client" 2>&1
 	status=$?
 	wait $pid
 	result $((status + $?)) "place: the client in $2 succeeds, and the server in $1"
@@ -38,7 +38,7 @@ line() {
 }
 
 hello() {
-	block README.md "Save this as" >"$OUT/hello.py" && [ "$(timeout 60 python3 "$OUT/hello.py")" = "b'hello'" ]
+	block README.md "Save this as" >"$OUT/hello.py" && [ "$(timeout 200 python3 "$OUT/hello.py")" = "b'hello'" ]
 }
 
 # How to compile it is what its first lines say
@@ -51,9 +51,9 @@ compile_doc() {
 
 place_doc() {
 	local pid
-	background timeout 60 "$OUT/place" >"$OUT/target"
+	background timeout 200 "$OUT/place" >"$OUT/target"
 	pid=$!
-	busywait 30 rdma_listening 7471 && timeout 60 "$OUT/place" "$B4" && wait "$pid" &&
+	busywait 30 rdma_listening 7471 && timeout 200 "$OUT/place" "$B4" && wait "$pid" &&
 		diff "$OUT/target" - <<<placed
 }
 

@@ -145,7 +145,7 @@ fi
 busy_begin v4 v3
 check "the server's device goes away" rdma link del "$BDEV"
 check "and comes back" rdma link add "$BDEV" type "$RDMA_DRIVER" netdev "$BNET"
-busywait 5 gid_known "$BDEV" "$B4"
+busywait 30 gid_known "$BDEV" "$B4"
 busy_end "nothing lost by that" lost
 
 # --- a server that is silent -----------------------------------------------------------

@@ -10,8 +10,7 @@ PATH=$PATH:$PROGRAMS_DIR/sbin:$PROGRAMS_DIR/usr/sbin
 EXPORT=/run/export
 MNT=/run/mnt
 # Seconds after which something hangs
-LIMIT=100
-is_debug && LIMIT=300
+LIMIT=300
 
 # --- the programs around the kernel's server ----------------------------------------
 
@@ -36,7 +35,7 @@ nfs_places() {
 # who may have what, and nfsdcld to know who may have his locks back.
 nfs_programs() {
 	background rpcbind -f -w >"$OUT/rpcbind.log" 2>&1
-	busywait 10 test -S /run/rpcbind.sock
+	busywait 60 test -S /run/rpcbind.sock
 	background rpc.mountd -F >"$OUT/mountd.log" 2>&1
 	background rpc.statd -F --no-notify >"$OUT/statd.log" 2>&1
 	background nfsdcld -F -p /run/rpc_pipefs -s /var/lib/nfs/nfsdcld >"$OUT/nfsdcld.log" 2>&1
@@ -89,7 +88,7 @@ rpc_unused() {
 
 nfs_end() {
 	server_stop
-	busywait 15 rpc_unused || note "refcnt $(cat /sys/module/rsock_rpc/refcnt)"
+	busywait 60 rpc_unused || note "refcnt $(cat /sys/module/rsock_rpc/refcnt)"
 	check "unload rsock_rpc.ko" rmmod rsock_rpc
 	topo_down
 	unload_rsock

@@ -13,7 +13,7 @@
 . "$(dirname "$0")/topo.sh"
 
 PATH=$PATH:$TREE/build/rsock-run:$TREE/tools/examples:${RSOCK_CACHE:-/var/cache/rsock}/programs/usr/sbin
-LIMIT=60 # seconds after which something hangs
+LIMIT=300 # seconds after which something hangs
 
 skip_all() { # REASON
 	skip "9P" "$1"

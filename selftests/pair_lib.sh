@@ -30,7 +30,7 @@ control_up() { # ADDRESS
 	for i in 0 1; do
 		[ ! -e /sys/class/net/vec$i ] || ip link set vec$i name eth$i
 	done
-	busywait 10 test -e /sys/class/net/eth1 &&
+	busywait 60 test -e /sys/class/net/eth1 &&
 		ip addr add "$1/24" dev eth0 && ip link set eth0 up
 }
 
@@ -64,7 +64,7 @@ both() { # LINE
 pair_obey() {
 	local line
 	control_up "$CONTROL_B" || return
-	busywait 120 connect_control || return
+	busywait 300 connect_control || return
 	while IFS= read -r -u 9 line; do
 		eval "$line" </dev/null >&9 2>&1
 		echo "$PEER_DONE $?" >&9
@@ -129,7 +129,7 @@ moves() {
 pair_down() {
 	netem
 	peer "stop \$SERVER"
-	check "the other host: unload rsock.ko" peer "topo_down; busywait 10 rsock_unused; rmmod rsock"
+	check "the other host: unload rsock.ko" peer "topo_down; busywait 30 rsock_unused; rmmod rsock"
 	topo_down
 	unload_rsock
 }

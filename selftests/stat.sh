@@ -163,7 +163,7 @@ max_queue=$(sysctl -n net.rsock.max_queue)
 sysctl -qw net.rsock.max_queue=100
 rm -f "$READY"
 background sockets
-busywait 60 test -e "$READY" || not_ok "the sockets are made"
+busywait 240 test -e "$READY" || not_ok "the sockets are made"
 check "connections, each end" shows $((2 * CONNECTIONS))
 check "all sockets, each once" by_json -a -- "len({x['inode'] for x in s}) == len(s) == 2 * $CONNECTIONS + 2"
 check "one listens" by_json -l -- "len(s) == 1 and s[0]['local_port'] == 7471 and s[0]['send_q'] == 50"
@@ -206,7 +206,7 @@ topo_wire
 traces on
 take_over counter < <(python3 "$TREE/selftests/counters.py" 2>&1)
 # Until the last of them has ended
-busywait 30 no_sockets
+busywait 70 no_sockets
 traces off
 take_over trace < <(python3 "$TREE/selftests/traces.py" "$OUT/trace" 2>&1)
 topo_down

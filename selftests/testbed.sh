@@ -13,17 +13,17 @@
 # ping_pong NAME SERVER-ADDRESS CLIENT-ADDRESS
 rping_pair() {
 	local name=$1 server=$2 client=$3
-	background timeout 60 rping -s -a "$server" -C 5 -p 7174 >"$OUT/rping.log" 2>&1
+	background timeout 200 rping -s -a "$server" -C 5 -p 7174 >"$OUT/rping.log" 2>&1
 	busywait 20 rdma_listening 7174 || note "rping does not listen"
-	check "$name" timeout 60 rping -c -a "$server" -I "$client" -C 5 -p 7174
+	check "$name" timeout 200 rping -c -a "$server" -I "$client" -C 5 -p 7174
 	stop "${PIDS[-1]}"
 }
 
 rstream_pair() {
 	local name=$1 server=$2 client=$3
-	background timeout 60 rstream -T b -b "$server" -p 7471 -S 4096 -I 10 -C 5 >"$OUT/rstream.log" 2>&1
+	background timeout 200 rstream -T b -b "$server" -p 7471 -S 4096 -I 10 -C 5 >"$OUT/rstream.log" 2>&1
 	busywait 20 rdma_listening 7471 || note "rstream does not listen"
-	check "$name" timeout 60 rstream -T b -s "$server" -b "$client" -p 7471 -S 4096 -I 10 -C 5
+	check "$name" timeout 200 rstream -T b -s "$server" -b "$client" -p 7471 -S 4096 -I 10 -C 5
 	stop "${PIDS[-1]}"
 }
 

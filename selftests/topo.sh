@@ -69,7 +69,7 @@ add_port() {
 new_device() { # RDMADEV NETDEV IPV4
 	rdma link del "$1" &&
 		rdma link add "$1" type "$RDMA_DRIVER" netdev "$2" &&
-		busywait 5 gid_known "$1" "$3"
+		busywait 30 gid_known "$1" "$3"
 }
 
 topo_fail() {
@@ -83,7 +83,7 @@ topo_self() {
 	ip link add d0 type dummy && add_port rdma0 d0 10.9.0.1 fd09::1 "$mtu" ||
 		topo_fail "no $RDMA_DRIVER device on a dummy"
 	on_exit topo_down
-	busywait 5 gid_known rdma0 10.9.0.1 || topo_fail "no GID"
+	busywait 30 gid_known rdma0 10.9.0.1 || topo_fail "no GID"
 	A4=10.9.0.1 B4=10.9.0.1 A6=fd09::1 B6=fd09::1
 	ADEV=rdma0 BDEV=rdma0 ANET=d0 BNET=d0
 	topo_export
@@ -99,8 +99,8 @@ topo_wire() {
 	on_exit topo_down
 	cross_the_wire -4 10.9.0.1 10.9.0.2
 	cross_the_wire -6 fd09::1 fd09::2
-	busywait 5 gid_known rdma0 10.9.0.1 || topo_fail "no GID"
-	busywait 5 gid_known rdma1 10.9.0.2 || topo_fail "no GID"
+	busywait 30 gid_known rdma0 10.9.0.1 || topo_fail "no GID"
+	busywait 30 gid_known rdma1 10.9.0.2 || topo_fail "no GID"
 	A4=10.9.0.1 B4=10.9.0.2 A6=fd09::1 B6=fd09::2
 	ADEV=rdma0 BDEV=rdma1 ANET=v0 BNET=v1
 	topo_export
@@ -121,7 +121,7 @@ topo_pair() {
 pair_port() { # IPV4 IPV6 MTU
 	# A link that goes down and comes back has its addresses then.
 	sysctl -qw net.ipv6.conf.all.keep_addr_on_down=1
-	busywait 10 test -e /sys/class/net/eth1 && add_port rdma0 eth1 "$@" && busywait 5 gid_known rdma0 "$1"
+	busywait 60 test -e /sys/class/net/eth1 && add_port rdma0 eth1 "$@" && busywait 30 gid_known rdma0 "$1"
 }
 
 topo_export() {
