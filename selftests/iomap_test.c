@@ -1266,6 +1266,8 @@ START_TEST(mmap_fork)
 	pid_t pid;
 
 	wait_mapped(p.c, 0, true);
+	/* What that tried must not land on what the child writes */
+	sync_to(p.c, p.s);
 	pid = fork_child();
 	if (!pid) {
 		strcpy(mem, "child");
