@@ -12,6 +12,7 @@
 
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/iter.h>
 
@@ -234,11 +235,11 @@ static int rsock_reg_wait(struct rsock_ep *ep, const struct rsock_region *r,
 	rsock_reg_hold(ep);
 	posted = rsock_region_wait(ep, r, rsock_reg_post, reg);
 	rsock_reg_release(ep);
-	if (!posted)
-		return -ETIMEDOUT;
-	if (rsock_region_wait(ep, r, rsock_reg_done, reg))
+	if (posted && rsock_region_wait(ep, r, rsock_reg_done, reg))
 		return 0;
-	rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_REGISTERTIMEOUTS);
+	/* Who is killed before it is posted need not have waited for long */
+	if (posted || !fatal_signal_pending(current))
+		rsock_ep_kill(ep, ETIMEDOUT, RSOCK_MIB_REGISTERTIMEOUTS);
 	wait_event(ep->io.wait, rsock_reg_done(ep, reg));
 	return -ETIMEDOUT;
 }
