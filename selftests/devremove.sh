@@ -40,6 +40,11 @@ held() {
 	result $status "$2"
 }
 
+# rdma_cm, which is told after us, has no id any more that it would have to tell
+none_is_left() {
+	grep -q cm_id_destroy "$OUT/trace" && ! grep DEVICE_REMOVAL "$OUT/trace"
+}
+
 # removal NAME COMMAND...: under sockets whose calls block, and mappings.
 removal() {
 	local name=$1
@@ -48,7 +53,10 @@ removal() {
 		not_ok "$name: sockets are held"
 		return
 	}
+	traces rdma_cma on
 	check "$name: in bounded time" timeout $LIMIT "$@"
+	traces rdma_cma off
+	check "$name: nothing is left to rdma_cm" none_is_left
 	held conn_stress "$name: every call returns"
 	held iomap_hold "$name: mappings are gone, and memory is not"
 }

@@ -137,6 +137,25 @@ finish() {
 	exit
 }
 
+# --- tracing ----------------------------------------------------------------
+
+# traces SYSTEM on|off: trace its events, and then have them in $OUT/trace.
+TRACING=/sys/kernel/tracing
+traces() {
+	case $2 in
+	on)
+		mountpoint -q $TRACING || mount -t tracefs tracefs $TRACING
+		echo 8192 >$TRACING/buffer_size_kb
+		: >$TRACING/trace
+		echo 1 >"$TRACING/events/$1/enable"
+		;;
+	off)
+		echo 0 >"$TRACING/events/$1/enable"
+		cat $TRACING/trace >"$OUT/trace"
+		;;
+	esac
+}
+
 # --- waiting ----------------------------------------------------------------
 
 # busywait SECONDS COMMAND...: until the command succeeds. Never just sleep.

@@ -111,22 +111,6 @@ print(*(f"Rsock{n} {v}" for n, v in zip(names, values, strict=True)), sep="\n")'
 		diff - "$OUT/nstat"
 }
 
-TRACING=/sys/kernel/tracing
-traces() { # on|off
-	case $1 in
-	on)
-		mountpoint -q $TRACING || mount -t tracefs tracefs $TRACING
-		echo 8192 >$TRACING/buffer_size_kb
-		: >$TRACING/trace
-		echo 1 >$TRACING/events/rsock/enable
-		;;
-	off)
-		echo 0 >$TRACING/events/rsock/enable
-		cat $TRACING/trace >"$OUT/trace"
-		;;
-	esac
-}
-
 # A stream, and whether its report tells of copies
 perf_tells() { # STATUS of grep, OPTIONS
 	local status=$1
@@ -203,11 +187,11 @@ for format in '' -j; do
 done
 topo_down
 topo_wire
-traces on
+traces rsock on
 take_over counter < <(python3 "$TREE/selftests/counters.py" 2>&1)
 # Until the last of them has ended
 busywait 70 no_sockets
-traces off
+traces rsock off
 take_over trace < <(python3 "$TREE/selftests/traces.py" "$OUT/trace" 2>&1)
 topo_down
 scripts

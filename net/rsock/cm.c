@@ -30,6 +30,7 @@
 #include <net/sock.h>
 #include <rdma/ib_cm.h>
 
+#include "dev.h"
 #include "listen.h"
 #include "pernet.h"
 #include "rsock.h"
@@ -191,7 +192,12 @@ int rsock_cm_bind(struct rsock_ep *ep, struct sockaddr *addr, bool reuse,
 	rsock_memalloc_restore(flags);
 	switch (err) {
 	case 0:
-		return rsock_cm_is_on_device(ep) ? 0 : -EADDRNOTAVAIL;
+		if (!rsock_cm_is_on_device(ep))
+			return -EADDRNOTAVAIL;
+		/* If that fails, connect() will say so */
+		if (ep->id->device)
+			rsock_dev_attach(ep);
+		return 0;
 	case -EADDRNOTAVAIL:
 		/* Also how rdma_cm says that a wildcard is in the way */
 		return rsock_addr_is_ours(ep->net, addr) ? -EADDRINUSE : err;
@@ -583,7 +589,8 @@ static int rsock_cm_step(struct rsock_ep *ep, struct rdma_cm_event *event)
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		ep->ops->resolved(ep);
-		return rdma_resolve_route(ep->id, RSOCK_ROUTE_TIMEOUT);
+		return rsock_dev_attach(ep) ?:
+		       rdma_resolve_route(ep->id, RSOCK_ROUTE_TIMEOUT);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		return rsock_cm_route_resolved(ep);
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:

@@ -3,11 +3,12 @@
  * RDMA devices: which are there, and which endpoints use them.
  *
  * When a device goes away, every endpoint on it is killed and waited for: the
- * sockets live on with an error, what they had from the device does not. An
- * endpoint's teardown waits for its own queue pair, which is short, but with
- * soft-iWARP may be for TCP to connect; and for those who are just mapping or
- * unmapping memory. These can sleep for as long as the owner of the memory likes,
- * with part of it registered: then the removal is held up for as long.
+ * sockets live on with an error, what they had from the device does not, be it
+ * only an address. An endpoint's teardown waits for its own queue pair, which is
+ * short, but with soft-iWARP may be for TCP to connect; and for those who are just
+ * mapping or unmapping memory. These can sleep for as long as the owner of the
+ * memory likes, with part of it registered: then the removal is held up for as
+ * long.
  */
 
 #include "dev.h"
@@ -103,20 +104,24 @@ static struct ib_client rsock_ib_client = {
 
 /**
  * rsock_dev_attach() - use a device
- * @ep: endpoint that uses none yet
- * @ibdev: the device; exists at least until this returns
+ * @ep: endpoint whose cm_id has its device
  *
- * From now on, until rsock_dev_detach(), the device stays.
+ * From now on, until rsock_dev_detach(), the device stays. So no cm_id is left
+ * when it is rdma_cm's turn to be told of the removal: that goes on when the last
+ * id has given back the device, but not yet its GID.
  *
- * Return: 0, or -ENODEV if the device is not usable or on its way out.
+ * Return: 0, also if it does already; or -ENODEV if the device is not usable or
+ * on its way out.
  */
-int rsock_dev_attach(struct rsock_ep *ep, struct ib_device *ibdev)
+int rsock_dev_attach(struct rsock_ep *ep)
 {
 	struct rsock_dev *dev;
 	int err = -ENODEV;
 
+	if (ep->dev)
+		return 0;
 	spin_lock_bh(&rsock_devs_lock);
-	dev = ib_get_client_data(ibdev, &rsock_ib_client);
+	dev = ib_get_client_data(ep->id->device, &rsock_ib_client);
 	if (dev && !dev->removed) {
 		list_add(&ep->dev_node, &dev->eps);
 		ep->dev = dev;

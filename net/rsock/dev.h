@@ -4,10 +4,9 @@
 
 #include <linux/types.h>
 
-struct ib_device;
 struct rsock_ep;
 
-int rsock_dev_attach(struct rsock_ep *ep, struct ib_device *ibdev);
+int rsock_dev_attach(struct rsock_ep *ep);
 void rsock_dev_detach(struct rsock_ep *ep);
 int rsock_dev_vector(const struct rsock_ep *ep);
 int rsock_dev_init(void);

@@ -396,7 +396,7 @@ int rsock_ep_open(struct rsock_ep *ep)
 	err = rsock_ep_count(ep);
 	if (err)
 		return err;
-	err = rsock_dev_attach(ep, dev);
+	err = rsock_dev_attach(ep);
 	if (err)
 		return err;
 	ep->iwarp = rdma_protocol_iwarp(dev, ep->id->port_num);
